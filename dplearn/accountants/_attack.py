@@ -1,10 +1,10 @@
-r"""Bounds on the best attacker's true positive rate, from brackets of delta.
+r"""Bounds on the best attacker's true positive rate, from lower and upper bounds on delta.
 
 With x = e^epsilon and g(x) = delta(epsilon) over real epsilon, a test of false positive rate a
 has a true positive rate of at most :math:`\min_{x>0} g(x) + ax`, and the best test attains it
-(Dong, Roth & Su 2022, Proposition 2.12). g is convex and falls from g(0) = 1 to 0 with slopes of
-at least -1. So values at a few x bound the minimum: from above themselves, from below by their
-extended chords. The next values are taken near the lowest intersection of two chords.
+(Dong, Roth & Su 2022, Proposition 2.12). g is convex and decreases from g(0) = 1 to 0 with slopes
+of at least -1. So values at a few x bound the minimum: themselves from above, their extended chords
+from below. The next values are taken near the lowest intersection of two chords.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Brackets = Callable[[NDArray, float], tuple[NDArray, NDArray]]
 
 
 def power_brackets(deltas: Brackets, rates: NDArray, rtol: float) -> tuple[NDArray, NDArray]:
-    """Return bounds on the true positive rate at each false positive rate in (0, 1)."""
+    """Return lower and upper bounds on the true positive rate at each of `rates` in (0, 1)."""
     # Typical losses are about as large as the total variation.
     spread = max(float(deltas(np.zeros(1), 1.0)[1][0]), 1e-12) * np.array([0.5, 1.5, 4.0, 10.0])
     epsilon = np.concatenate([-spread[::-1], [0.0], spread])
@@ -65,7 +65,7 @@ def _least(
     """Return, per rate a, a lower bound on min_x g(x) + a x with low <= g <= high, and log x."""
     # Error of g: 1e-12 relative from delta, plus the effect of rounding x; x_k |g'(x_k)| <= 1.
     x, blur = np.exp(epsilon), 1e-12 * high
-    # g(0) = 1, and for x >= 1 / a the sum is at least 1.
+    # g(0) = 1, and for x >= 1 / a the sum g(x) + a x is at least 1.
     x = np.concatenate([[0.0], x, [max(1 / float(np.min(rates)), 2 * x[-1])]])
     tail = np.append(1.0, x[1:-1] * np.abs(np.append(1.0, high[:-1]) - low) / np.diff(x[:-1]))
     blur = np.append(0.0, blur) + 4e-16 * np.minimum(tail, 1.0)

@@ -1,7 +1,7 @@
 """Base class of accountants: from mechanism, delta and number of steps to a `Guarantee`.
 
 The base class expands `steps` and compositions into `Runs` and handles the trivial cases (nothing
-released, no noise added). A subclass turns rows of counts into bounds; it sees no other count.
+released, no noise added). A subclass returns a bound on epsilon for each row of counts.
 """
 
 import dataclasses
@@ -48,7 +48,7 @@ class Accountant(ABC):
 
     @abstractmethod
     def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
-        """Return a bound for each row of counts; every row has at least one run."""
+        """Return a bound on epsilon for each row of counts, which all have at least one run."""
 
     def _refusal(self, runs: Runs) -> str:
         """Return the reason why no theorem covers these mechanisms, or an empty string."""
@@ -70,7 +70,7 @@ class Accountant(ABC):
     def epsilon(
         self, mechanism: Any, *, delta: float, steps: int = 1, adjacency: Adjacency = "add_remove"
     ) -> Guarantee:
-        """Return the guarantee of `steps` adaptive runs.
+        """Return the privacy guarantee of `steps` adaptive runs of a mechanism.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Accountant(ABC):
             bounds = self._capped(runs[released], delta)
         every = [next(bounds) if any_ else nothing for any_ in released]
         if np.all(np.diff(counts, axis=0) >= 0):
-            # Epsilon never falls with the counts, because dropping outputs is post-processing.
+            # A lower bound for fewer runs holds for more: to drop outputs is post-processing.
             most = accumulate((bound.lower for bound in every), max)
             every = [
                 bound._replace(lower=low, kind="exact" if bound.kind == "exact" else "bracket")
@@ -123,7 +123,7 @@ class Accountant(ABC):
         return tuple(guarantees[i] for i in place.ravel())
 
     def _capped(self, runs: Runs, delta: float) -> Iterator[Bound]:
-        """Yield the bounds, capped at the sum of epsilons if all releases are pure."""
+        """Yield bounds on epsilon, none above the sum of epsilons if all releases are purely DP."""
         most = np.full(runs.totals.shape, np.inf)
         if self.kind == "upper" and runs.pure:
             most = runs.summed_epsilons(delta)
@@ -168,7 +168,7 @@ class Accountant(ABC):
         return at(log_delta)
 
     def _delta(self, runs: Runs, epsilon: float) -> tuple[float, float] | None:
-        """Return lower and upper bounds on the only row's delta, or None if it needs a search."""
+        """Return lower and upper bounds on delta of the only row, or None: `delta` must search."""
         return None
 
     def _covered(self, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Runs:

@@ -1,4 +1,4 @@
-"""Composed mechanisms with their numbers of runs, and directions of neighbours."""
+"""Numbers of runs of composed mechanisms, and their profiles for removed and added records."""
 
 import dataclasses
 import math
@@ -99,9 +99,9 @@ class Runs:
         return all(math.isfinite(m.pure_epsilon(self.adjacency)) for m in self.mechanisms)
 
     def delta_grid(self, delta: float) -> NDArray:
-        """Return candidate deltas of a step, from 1e-9 delta / most steps to delta / fewest steps.
+        """Return candidate deltas per step, from 1e-9 delta / most steps to delta / fewest steps.
 
-        They are powers of a fixed ratio times delta, the same for a curve and a single point.
+        They are delta times powers of a fixed ratio, so that curves and single results share them.
         """
         first = np.floor(_PER_DECADE * np.log10(self.totals.min()))
         last = _PER_DECADE * np.log10(self.totals.max())
@@ -120,7 +120,7 @@ def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacen
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """One direction, remove or add: an ordered pair of output laws per mechanism."""
+    """An ordered pair of output distributions per mechanism, if a record is removed or added."""
 
     profiles: list[Profile]  # upper bounds
     witnesses: list[Profile] | None  # lower bounds, or None if a mechanism has none
@@ -130,7 +130,7 @@ class Direction:
     attained: bool = True
 
     def reverse(self) -> Self:
-        """Return the direction with every pair reversed."""
+        """Return the same pairs of distributions with P and Q swapped."""
         pair, other = self.sampled, {"remove": "add", "add": "remove", "replace": "replace"}
         if pair is not None:
             direction: Any = other[pair.direction]
@@ -170,13 +170,13 @@ class Direction:
         for rows, pair in ((ahead, self), (~ahead, self.reverse())):
             if np.any(rows):
                 ends[:, rows] = np.exp(pair.log_deltas(row, size[rows], lattice))
-        # delta(-e) = 1 - e^{-e} + e^{-e} delta'(e).
+        # delta(-eps) = 1 - exp(-eps) + exp(-eps) * (delta of the swapped pair at eps).
         lower, upper = np.where(ahead, ends, -np.expm1(-size) + np.exp(-size) * ends)
         return lower, upper
 
 
 def directions(runs: Runs) -> list[Direction]:
-    """Return the directions remove and add, or a single direction if both are equal."""
+    """Return pairs of distributions for a removed and an added record, or one list if equal."""
     mechanisms, adjacency = runs.mechanisms, runs.adjacency
     profiles = [m.profiles(adjacency) for m in mechanisms]
     witnesses = [m.witnesses(adjacency) for m in mechanisms]

@@ -16,7 +16,7 @@ from dplearn.mechanisms import Composed, RandomizedResponse
 
 @dataclass(frozen=True)
 class Basic(Accountant):
-    """Basic composition: epsilons add up, each at an equal share of delta."""
+    """Basic composition: epsilons add up, each release with an equal part of delta."""
 
     name = "basic"
     title = "Basic composition"
@@ -30,8 +30,8 @@ class Basic(Accountant):
 class Advanced(Accountant):
     """Advanced composition, which grows like sqrt(T), or basic composition where it is smaller.
 
-    Delta is divided between the steps and the theorem's slack in the best of many ways. Every
-    division gives a valid bound: the search affects only tightness.
+    Of many ways to split delta between the steps and the slack of the theorem, the best is used.
+    Every split gives a valid bound: the search affects only tightness.
     """
 
     name = "advanced"
@@ -46,7 +46,7 @@ class Advanced(Accountant):
 
     @staticmethod
     def _totals(runs: Runs, paid: NDArray, each: NDArray, delta: float) -> tuple[NDArray, NDArray]:
-        """Return the closed form's epsilons (inf without slack), and slacks: (rows, candidates)."""
+        """Return epsilons of the closed form, inf if slack <= 0, and slacks: (rows, candidates)."""
         slack = theorems.composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
         # Axes: row of counts, candidate, mechanism.
         totals = theorems.heterogeneous_composition(
@@ -59,8 +59,8 @@ class Advanced(Accountant):
 class Optimal(Accountant):
     """Exact composition of T steps that are only known to be (epsilon_0, delta_0)-DP.
 
-    For different steps it is #P-hard (Murtagh & Vadhan 2016); the result is then the upper end of
-    a bracket of the composed randomized responses.
+    For different steps it is #P-hard (Murtagh & Vadhan 2016); the result is then an upper
+    bound on the composition of randomized responses.
     """
 
     name = "optimal"
@@ -68,11 +68,11 @@ class Optimal(Accountant):
     reference = Reference("Kairouz, Oh & Viswanath", 2015, "Theorem 3.3")
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
-        # Add equal shares of delta, which may not be among the candidate divisions.
+        # Include equal parts of delta for all steps, which may not be among the candidate splits.
         return _smaller(self._composed(runs, delta), Basic()._bounds(runs, delta))
 
     def _composed(self, runs: Runs, delta: float) -> Sequence[Bound]:
-        """Return exact compositions for divisions of delta near the closed form's best division."""
+        """Return exact compositions for splits of delta near the best split of the closed form."""
         paid, steps = runs.delta_grid(delta), runs.counts.astype(float)
         each = runs.epsilon_of_one(paid)
         closed, slack = Advanced._totals(runs, paid, each, delta)
@@ -81,7 +81,6 @@ class Optimal(Accountant):
                 _of_different(each, row, paid, left, total)
                 for row, left, total in zip(runs.counts, slack, closed, strict=True)
             ]
-        # Candidate divisions around the closed form's best division.
         reach = np.array([-10, -5, 0, 5, 10])
         tried = np.clip(np.argmin(closed, axis=1)[:, None] + reach, 0, paid.size - 1)
         left = np.take_along_axis(slack, tried, axis=1)
@@ -108,9 +107,9 @@ def _smaller(one: Sequence[Bound], other: Sequence[Bound]) -> list[Bound]:
 def _of_different(
     each: NDArray, counts: NDArray, paid: NDArray, slack: NDArray, closed: NDArray
 ) -> Bound:
-    """Return one row's bound for the worst releases, randomized responses, at two divisions."""
+    """Return a bound by composed randomized responses, the better of two splits of delta."""
     tried, law = [], PLD().coarse()
-    # Try the closed form's best division, and the smallest candidate delta per step.
+    # Try the best split of the closed form, and the smallest candidate delta per step.
     for i in (int(np.argmin(closed)), paid.size - 1):
         coins = [(e, int(n)) for e, n in zip(each[i], counts, strict=True) if e * n > 0]
         epsilon = closed[i]

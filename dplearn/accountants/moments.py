@@ -1,4 +1,4 @@
-"""Accountants that sum moments of the loss: Rényi DP, zCDP and the moments accountant."""
+"""Accountants that add moments of the privacy loss: Rényi DP, zCDP and the moments accountant."""
 
 import math
 from collections.abc import Callable
@@ -21,14 +21,14 @@ _ORDERS = (
     *map(float, range(12, 64)),
     *np.unique(np.round(np.geomspace(64, 1e6, 180))).tolist(),
 )
-# Maximum rounds of the search between these orders, and relative change of epsilon to end it.
+# Most rounds of the search between these orders, which ends at this relative change of epsilon.
 _ROUNDS, _CLOSE = 15, 1e-10
 _ROUNDING = 1e-12  # bound on the relative error of divergences and their conversion
 
 
 @dataclass(frozen=True)
 class RDP(Accountant):
-    """Rényi DP: summed divergences, converted at the best order."""
+    """Rényi DP: divergences of all releases add up and are converted at the best order."""
 
     # Orders > 1; a search between the default orders finds better orders.
     orders: tuple[float, ...] = _ORDERS
@@ -62,7 +62,7 @@ class RDP(Accountant):
 
 
 def at_best_order(runs: Runs, orders: NDArray, convert: Callable) -> tuple[NDArray, NDArray]:
-    """Return each row's epsilons at the best order and the orders beside it, and these orders.
+    """Return for each row epsilon at the best order and the two beside it, and these three orders.
 
     Orders increase; any order gives a valid bound. Both results have shape (n_rows, 3).
     """
@@ -99,7 +99,7 @@ class Moments(Accountant):
 
 @dataclass(frozen=True)
 class ZCDP(Accountant):
-    """Zero-concentrated DP: the sum of one rho per mechanism."""
+    """Zero-concentrated DP: rho of all releases add up and are converted to epsilon."""
 
     name = "zcdp"
     title = "Zero-concentrated DP"

@@ -23,10 +23,10 @@ from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
 _LOOSE = 1.1  # if upper / lower end exceeds this ratio, try other bounds
 _WIDE = "the upper end is a closed form's: no narrower bracket was found"
-# Guarantees with neighbours' distance 1 / sigma and epsilon above this have the reason below.
+# Guarantees whose Gaussian shift and epsilon both exceed this number state the reason below.
 _FAR = 1e3
 _HOPELESS = "with so little noise one release betrays a record: epsilon is beyond every use"
-# Proofs of the upper bound.
+# Names of the proofs of an upper bound.
 _SUMMED = "a closed form for sums of Gaussian losses (Dong, Roth & Su 2022, Corollary 3.3)"
 _CONTOUR = "a contour integral (Alghamdi et al. 2023)"
 _LATTICE = "connected dots of the profile on a lattice (Doroshenko et al. 2022, Algorithm 1)"
@@ -44,11 +44,11 @@ class PLD(Accountant):
     The result is exact for one run and for plain Gaussians, otherwise a bracket: by the contour
     integral for the sampled Gaussian, by the lattice for all others. It is an upper bound only
     where no lower bound on real neighbours is known. If few steps use a record,
-    sample_rate * steps < 30, and delta is tiny, its ends may differ by several per cent.
+    sample_rate * steps < 30, and delta is tiny, the bounds may differ by several per cent.
     """
 
     rtol: float = 1e-6  # target relative width; a wider bracket is valid too
-    most_cells: int = 2**16  # largest transform
+    most_cells: int = 2**16  # most cells of a Fourier transform
 
     name = "pld"
     title = "Privacy loss distribution"
@@ -84,8 +84,8 @@ class PLD(Accountant):
         ]
 
     def _composed(self, runs: Runs, delta: float, sides: list[Direction]) -> Iterator[Bound]:
-        """Yield bounds for rows of two or more runs, by the contour, else by the lattice."""
-        # Epsilon is 0 if the summed total variation (equal in both directions) is below delta.
+        """Yield bounds for rows of two or more runs, by contour integral or on a loss lattice."""
+        # Epsilon is 0 if the sum of total variations, symmetric in P and Q, is below delta.
         variation = [float(p.delta(0.0)) for p in sides[0].profiles]
         leaks = runs.counts @ variation > delta * (1 - MARGIN)
         lower, upper = np.zeros(leaks.shape), np.where(leaks, np.inf, 0.0)
@@ -108,7 +108,7 @@ class PLD(Accountant):
                 proof[loose] = np.where(high < upper[loose], _LATTICE, proof[loose])
                 lower[loose] = np.maximum(lower[loose], low)
                 upper[loose] = np.minimum(upper[loose], high)
-        # Crossed ends contradict each other: discard both ends and use other theorems.
+        # A lower bound above the upper bound is an error: discard both and use other theorems.
         crossed = lower > upper
         lower[crossed], upper[crossed] = 0.0, np.inf
         if np.any(loose := upper > _LOOSE * lower):
@@ -166,7 +166,7 @@ def _closed_bound(runs: Runs, delta: float) -> NDArray:
 
 
 def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
-    """Return the bound for one run of mechanism i; `exact` says that its profile is attained."""
+    """Return the bound for one run of mechanism i; `exact` if neighbours attain its profile."""
     less, more = delta * (1 - MARGIN), min(delta * (1 + MARGIN), 1.0)
     epsilon, plateau, lower = runs.epsilon_of_one([less, delta, more])[:, i]
     # If infinite losses have mass delta, the profile falls to delta, but never to `less`.

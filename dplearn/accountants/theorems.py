@@ -39,7 +39,7 @@ def zcdp_to_epsilon(rho: ArrayLike, *, delta: float) -> NDArray:
 def best_zcdp_order(rho: ArrayLike, *, delta: float) -> NDArray:
     """Return the order that minimises the improved conversion of rho-zCDP, elementwise.
 
-    Newton's method in log(alpha - 1), at least 1e-12; any order gives a valid bound.
+    Newton's method in log(alpha - 1), with alpha >= 1 + 1e-12; any order gives a valid bound.
     """
     rho, log_delta = np.maximum(np.asarray(rho, dtype=float), 1e-300), np.log(delta)
     # The bound's derivative, rho + (ln delta + ln alpha) / (alpha - 1)^2, times (alpha - 1)^2
@@ -119,8 +119,8 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
     """
     epsilon, steps, slack = np.broadcast_arrays(epsilon, steps, slack)
     epsilon, steps = epsilon.astype(float), steps.astype(float)
-    # Bisection for the smallest whole k with delta <= slack at loss L_k, up to the k for which
-    # Hoeffding's inequality gives P(K >= k) <= slack.
+    # Bisection for the smallest whole k with delta <= slack at the loss (2k - steps) epsilon, up
+    # to the k for which Hoeffding's inequality gives P(K >= k) <= slack.
     far = expit(epsilon) * steps + np.sqrt(-0.5 * steps * np.log(slack))
     low, high = np.floor(steps / 2) - 1, np.minimum(np.ceil(far) + 1, steps)
     while np.any(high - low > 1):
@@ -130,7 +130,7 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
         discount = np.exp(np.minimum((2 * middle - steps) * epsilon, 700.0)) * q
         fits = p * (1 + error) - discount * (1 - error) <= slack
         high, low = np.where(fits, middle, high), np.where(fits, low, middle)
-    # Below L_k solve delta(e) = P(K >= k) - e^e Q(K >= k) = slack.
+    # Below this loss solve delta(x) = P(K >= k) - exp(x) Q(K >= k) = slack for x.
     upper = (2 * high - steps) * epsilon
     p, q = binomial_tails(high - 1, epsilon, steps)
     excess = p * (1 + tails_error(steps)) - slack
@@ -146,7 +146,7 @@ def tails_error(steps: NDArray) -> NDArray:
 
 
 def binomial_tails(k: NDArray, epsilon: NDArray, steps: NDArray) -> tuple[NDArray, NDArray]:
-    """Return P(K > k) and Q(K > k), where K of the `steps` answers favour P."""
+    """Return P(K > k) and Q(K > k) for the number K of those of `steps` answers that favour P."""
     exact, lie = expit(epsilon), expit(-epsilon)
     inner = np.clip(k, 0, steps - 1)
     p, q = (betainc(inner + 1, steps - inner, x) for x in (exact, lie))

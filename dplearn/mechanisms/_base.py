@@ -1,8 +1,8 @@
-r"""The base class of mechanisms and its rules.
+r"""The base class of mechanisms and the rules for its subclasses.
 
 A mechanism is a *public* description of one randomised release: the parameters that decide how much
-it can leak, and nothing that depends on data. For each order of the neighbouring datasets it gives
-the worst pair of output distributions as a `Profile`; accountants compose profiles.
+it can leak, and nothing that depends on data. For a removed and for an added record it gives the
+privacy profile of the worst pair of output distributions; accountants compose profiles.
 
 Rules that prevent silent errors:
 
@@ -10,12 +10,12 @@ Rules that prevent silent errors:
   query by one such norm under ``add_remove`` and ``zero_out``, by two under ``replace_one``:
   mechanisms apply this factor, users do not.
 * Sampling is part of the mechanism; accountants make no assumption about it.
-* Only `parts` expresses multiplicity.
-* A profile is exact for the worst pair or dominates it.
+* Only `parts` says how often a mechanism runs.
+* A profile is that of the worst pair of neighbours, or an upper bound on it.
 * A witness is a lower bound: the profile of a real pair of neighbours, the same in every release of
-  a composition, or a profile below it.
-* A combination that no theorem covers raises `NotImplementedError` and names it.
-* Parameters keep their meaning; new ones get defaults.
+  a composition, or a lower bound on that profile.
+* A combination that no theorem covers raises a `NotImplementedError` that names the combination.
+* In later versions parameters keep their meaning, and new parameters have defaults.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.profile import FAR, Curve, Profile
 
 _LEGENDRE = np.polynomial.legendre.leggauss(96)
-# Treat losses this close to epsilon as equal, so that rounding causes no false crossing.
+# Losses this close to epsilon count as equal to it: rounding errors must not look like crossings.
 _SAME = 1e-10
 
 
@@ -47,8 +47,8 @@ class Mechanism(metaclass=validate.NamesParameters):
 
     name: ClassVar[str]
     fields_of_examples: ClassVar[tuple[tuple[Any, ...], ...]] = ()  # arguments of each example
-    conditions: ClassVar[tuple[str, ...]] = ()  # assumptions of this class
-    # Adjacencies with a theorem; under others `refusal` gives the mechanism and the reason.
+    conditions: ClassVar[tuple[str, ...]] = ()  # assumptions of its profiles
+    # Adjacencies with a theorem; the error for all others states `refusal`: mechanism and reason.
     adjacencies: ClassVar[tuple[Adjacency, ...]] = ADJACENCIES
     refusal: ClassVar[tuple[str, str]] = ("", "")
     # Function from names to accountants, set by `dplearn.accountants` to avoid an import cycle.
@@ -77,20 +77,20 @@ class Mechanism(metaclass=validate.NamesParameters):
         return tuple(cls(*fields) for fields in cls.fields_of_examples)
 
     def profiles(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
-        """Return the worst-case profiles (remove, add), or a single profile if both are equal."""
+        """Return the worst-case profiles for a removed and an added record, or one if equal."""
         self.require_theorem(adjacency)
         return self._profiles(adjacency)
 
     def witnesses(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
-        """Return lower bounds on the profiles of real neighbours, ordered as `profiles`, or ().
+        """Return lower bounds on the worst-case profiles, from real neighbours, or () if unknown.
 
-        There may be two even if there is one profile.
+        They are for a removed and an added record, and may be two even if `profiles` are one.
         """
         self.require_theorem(adjacency)
         return self._witnesses(adjacency)
 
     def outputs(self, adjacency: Adjacency = "add_remove") -> "tuple[Outputs, ...]":
-        """Return output laws on the real line that have the `profiles` at epsilon >= 0, or ()."""
+        """Return output distributions with the `profiles` at epsilon >= 0, or () if unknown."""
         self.require_theorem(adjacency)
         return () if self.infinite_epsilon_reason() else self._outputs(adjacency)
 
@@ -98,10 +98,10 @@ class Mechanism(metaclass=validate.NamesParameters):
         return ()
 
     def rdp(self, orders: ArrayLike, *, adjacency: Adjacency = "add_remove") -> NDArray:
-        """Return the larger of both directions' Rényi divergences at `orders` > 1, in nats.
+        """Return the larger of the Rényi divergences of (P, Q) and (Q, P) at `orders` > 1, in nats.
 
         Orders and divergences have shape (n_orders,). Divergences are exact or upper bounds, like
-        the profile, whose integral they are if there is no closed form.
+        the profile; without a closed form they are computed as integrals of the profile.
         """
         self.require_theorem(adjacency)
         orders = np.atleast_1d(np.asarray(orders, dtype=float))
@@ -125,22 +125,22 @@ class Mechanism(metaclass=validate.NamesParameters):
         return None
 
     def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
-        """Return the epsilon of pure differential privacy, in nats, or inf."""
+        """Return epsilon at delta = 0, in nats; inf without pure differential privacy."""
         profiles = self.profiles(adjacency)
         if not all(np.isneginf(p.log_delta_of(np.array(FAR))) for p in profiles):
             return math.inf
         return max(float(p.epsilon(0.0)) for p in profiles)
 
     def gaussian_shift(self, adjacency: Adjacency = "add_remove") -> float | None:
-        """Return neighbours' distance in standard deviations for a plain Gaussian, else None."""
+        """Return the distance of neighbours / standard deviation for a plain Gaussian, or None."""
         return None
 
     def sampled_gaussians(self, adjacency: Adjacency = "add_remove") -> tuple[SampledGaussian, ...]:
-        """Return the witnesses as sampled Gaussians, or () if the witnesses are other pairs."""
+        """Return the pairs of `witnesses` if they are sampled Gaussians, else ()."""
         return ()
 
     def dominating(self, adjacency: Adjacency) -> "Mechanism":
-        """Return a simpler mechanism that dominates this one, or itself."""
+        """Return a simpler mechanism whose profiles bound these from above, or this one."""
         return self
 
     def require_theorem(self, adjacency: Adjacency) -> None:
@@ -159,7 +159,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         steps: int = 1,
         adjacency: Adjacency = "add_remove",
     ) -> Guarantee:
-        """Return the guarantee of `steps` adaptive releases at delta.
+        """Return the privacy guarantee of `steps` adaptively composed releases at `delta`.
 
         Other parameters and errors are those of `Accountant.epsilon`.
 
@@ -179,7 +179,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return ""
 
     def vary(self, **fields: float) -> Self:
-        """Return a copy with changed parameters, its own or those of nested mechanisms."""
+        """Return a copy with other values of some parameters, also of those of a nested `base`."""
         own = {f.name for f in dataclasses.fields(self)}  # type: ignore[arg-type]
         mine: dict[str, Any] = dict(fields)
         if inner := {name: mine.pop(name) for name in fields if name not in own}:
@@ -189,20 +189,20 @@ class Mechanism(metaclass=validate.NamesParameters):
         return dataclasses.replace(self, **mine)  # type: ignore[type-var]
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """Return a noisy release of `value`, for teaching only: floating-point noise leaks it."""
+        """Return `value` with noise, for teaching only: floating-point noise can reveal `value`."""
         why = "only noise and randomized response are drawn here"
         raise validate.unsupported(f"release() of {self.name}", why)
 
 
 def as_mechanism(release: Any) -> Mechanism:
-    """Return a mechanism itself, or the `composed` mechanism of a plan."""
+    """Return `release` itself if it is a mechanism, or for a plan its `composed` mechanism."""
     release = getattr(release, "composed", release)
     validate.instance(Mechanism, mechanism=release)
     return release
 
 
 def contribution_norm(adjacency: Adjacency) -> int:
-    """Return the distance of neighbours in contribution norms: 2 under replace_one, else 1."""
+    """Return by how many contribution norms neighbours differ: 2 under replace_one, else 1."""
     return 2 if adjacency == "replace_one" else 1
 
 
@@ -236,7 +236,7 @@ class Wrapped(Mechanism):
 
 @dataclass(frozen=True)
 class Sampled(Wrapped):
-    """Base class of a mechanism `base` run on a fresh sample of the records."""
+    """Base class of mechanisms that run `base` on a fresh random sample of the records."""
 
     sample_rate: float
 
@@ -258,17 +258,17 @@ class Sampled(Wrapped):
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    r"""Output laws of two neighbours: densities, or probabilities of whole numbers.
+    r"""Output distributions P and Q of two neighbours: densities, or masses of whole numbers.
 
     The profile at epsilon is the area :math:`\int (p(x) - e^\varepsilon q(x))_+\,dx`.
 
     Parameters
     ----------
-    log_p, log_q : callable from an array of points to logarithms
-    lower, upper : float, any, outside which both laws have mass below 1e-10
+    log_p, log_q : callable from an array of points to log densities or log masses
+    lower, upper : float, any, outside which P and Q have mass below 1e-10
     corners : tuple of float, points where a density is not smooth, and its peaks
-    whole : bool, whether the laws are on the whole numbers from `lower` to `upper`
-    label : str, of the axis
+    whole : bool, whether P and Q are distributions on whole numbers from `lower` to `upper`
+    label : str, name of the released number on the axis of a plot
     """
 
     log_p: Curve
@@ -280,17 +280,17 @@ class Outputs:
     label: str = "released number / largest contribution of one record"
 
     def reverse(self) -> Self:
-        """Return the two laws swapped."""
+        """Return the pair with P and Q swapped."""
         return dataclasses.replace(self, log_p=self.log_q, log_q=self.log_p)
 
     def mix_first(self, weight: float) -> Self:
-        """Return the laws (1-w)Q + wP and Q, for these laws P and Q and 0 < w < 1."""
+        """Return the pair (1-w)Q + wP and Q, with w = `weight` in (0, 1)."""
         log_w, log_rest = math.log(weight), math.log1p(-weight)
         log_p = lambda x: np.logaddexp(log_w + self.log_p(x), log_rest + self.log_q(x))
         return dataclasses.replace(self, log_p=log_p)
 
     def nodes(self, epsilon: float) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        """Return nodes x, weights, p(x) and q(x) to integrate (p - e^epsilon q)_+, shape (n,) each.
+        """Return quadrature nodes x, weights, p(x), q(x) for (p - e^epsilon q)_+, shape (n,) each.
 
         Densities have Gauss-Legendre nodes between the points where the integrand is not smooth.
         """
@@ -302,7 +302,7 @@ class Outputs:
             def above(x: NDArray) -> NDArray:
                 return self.log_p(x) - self.log_q(x) > epsilon + _SAME
 
-            # Include corners, because a narrow peak may cross twice between two points of the grid.
+            # Include corners, because a narrow peak may lie between two points of the grid.
             x = np.union1d(np.linspace(self.lower, self.upper, 1001), self.corners)
             left = np.flatnonzero(np.diff(above(x)))
             before = above(x[left])
@@ -313,6 +313,6 @@ class Outputs:
         return x, weight, np.exp(self.log_p(x)), np.exp(self.log_q(x))
 
     def delta(self, epsilon: float) -> float:
-        """Return delta at any real epsilon by quadrature of its definition."""
+        """Return delta at any real epsilon, by quadrature of (p - e^epsilon q)_+."""
         _, weight, p, q = self.nodes(epsilon)
         return float(weight @ np.maximum(p - math.exp(epsilon) * q, 0.0))

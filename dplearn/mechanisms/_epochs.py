@@ -1,8 +1,8 @@
-"""Base class of mechanisms that run a whole epoch, and discretised laws of sums.
+"""Base class of mechanisms that run a whole epoch, and discretised distributions of sums.
 
-The law of a sum of independent values is computed by repeated doubling, and each time discretised
-to a few hundred points. Splitting every value between its two neighbouring points raises
-expectations of convex functions; merging the values of a cell, a post-processing, lowers them.
+The distribution of a sum of independent values is computed by repeated doubling, and each time
+discretised to a few hundred points. To move each mass to the two points beside it, with the same
+mean, raises expectations of convex functions; to merge the values of a cell lowers them.
 """
 
 import math
@@ -19,16 +19,16 @@ from dplearn.core.guarantee import Adjacency
 from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 
-POINTS = 512  # number of points of a law
+POINTS = 512  # number of points of a discretised distribution
 _WARP = 0.2  # growth rate of the points' spacing away from the median, tuned by experiment
-_NEGLIGIBLE = 1e-50  # probability of the lower tail, whose values share one cell
+_NEGLIGIBLE = 1e-50  # probability of the lower tail that is merged into one cell
 
 
 @dataclass(frozen=True)
 class Epoch(Wrapped):
     """Base class of epochs: a Gaussian release per batch, with all batches drawn at once.
 
-    The profile of `base` is an upper bound, for an attacker who knows the record's batch.
+    The profile of `base` is an upper bound, for an attacker who knows which batch has the record.
     """
 
     base: Gaussian
@@ -49,7 +49,7 @@ class Epoch(Wrapped):
 
 
 class Masses(NamedTuple):
-    """Values of a likelihood ratio, or of a sum of ratios, with their Q-masses."""
+    """Values of a likelihood ratio, or of a sum of ratios, with their probabilities under Q."""
 
     value: NDArray
     mass: NDArray
@@ -68,14 +68,14 @@ def repeated(one: Any, times: int, join: Callable) -> Any:
 
 
 def cell_masses(z: NDArray) -> NDArray:
-    """Return standard normal masses of (-inf, z_0], (z_0, z_1], ..., (z_n, inf)."""
+    """Return standard normal probabilities of (-inf, z_0], (z_0, z_1], ..., (z_n, inf)."""
     ends = np.concatenate([[-np.inf], z, [np.inf]])
     a, b = ends[:-1], ends[1:]
     return np.where(b < 0, ndtr(b) - ndtr(a), ndtr(-a) - ndtr(-b))
 
 
 def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
-    """Return the law of a sum on few points; values are split if `above`, else merged."""
+    """Return a sum on few points, in convex order above the exact sum if `above`, else below."""
     points = _points(one, two)
     value = np.add.outer(one.value, two.value).ravel()
     mass = np.multiply.outer(one.mass, two.mass).ravel()
@@ -95,7 +95,7 @@ def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
 
 
 def _points(one: Masses, two: Masses) -> NDArray:
-    """Return points for the sum: evenly spaced near its median, logarithmically far out."""
+    """Return points for a sum: evenly spaced near the median, logarithmically beyond."""
     (x, p, _), (y, q, _) = _grouped(one), _grouped(two)
     value, mass = np.add.outer(x, y).ravel(), np.multiply.outer(p, q).ravel()
     order = np.argsort(value)

@@ -1,4 +1,4 @@
-"""Releases known only by their guarantee; they are not in the registry."""
+"""Releases of which only a privacy guarantee is known; they are not in the registry."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class ApproximateDP(Mechanism):
     r"""An arbitrary (epsilon, delta)-DP release, under the adjacency of its proof.
 
     The worst such release reveals everything with probability delta and is otherwise a randomized
-    response (Kairouz, Oh & Viswanath 2015, Theorem 3.1); compositions are upper bounds.
+    response (Kairouz, Oh & Viswanath 2015, Theorem 3.1); bounds are upper bounds only.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class ApproximateDP(Mechanism):
         return RandomizedResponse(self.epsilon).rdp(orders, adjacency="replace_one")
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
-        """Return the bound of pure differential privacy (Bun & Steinke 2016, Proposition 3.3)."""
+        """Return epsilon^2 / 2 if delta is 0 (Bun & Steinke 2016, Proposition 3.3), else None."""
         return None if self.delta else self.epsilon**2 / 2
 
 

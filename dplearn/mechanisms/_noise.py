@@ -2,7 +2,7 @@ r"""Base classes of mechanisms that add noise.
 
 For a symmetric pair :math:`M(s) = E_Q[(P/Q)^{1/2+s}]` is even. If ln M is concave in :math:`s^2`,
 for example if all zeros of M are imaginary, it lies below its tangent at s = 1/2, which means
-:math:`D_\alpha \le \alpha D_1`: the least rho of zCDP is the mean loss.
+:math:`D_\alpha \le \alpha D_1`: the least rho is the KL divergence.
 """
 
 import math
@@ -22,7 +22,7 @@ from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
 
 @dataclass(frozen=True)
 class Noise(Mechanism):
-    """Noise of scale `noise_multiplier` times the largest contribution of one record."""
+    """Base class of noise of scale `noise_multiplier` * largest contribution of one record."""
 
     noise_multiplier: float
 
@@ -37,7 +37,7 @@ class Noise(Mechanism):
         return self.noise_multiplier
 
     def _distance(self, adjacency: Adjacency) -> int:
-        """Return the distance of neighbours, in contribution norms or (whole noise) in integers."""
+        """Return the distance of neighbours: in contribution norms, or in units if whole."""
         return contribution_norm(adjacency)
 
     def shift(self, adjacency: Adjacency = "add_remove") -> float:
@@ -60,9 +60,9 @@ class Noise(Mechanism):
         return (law,)
 
     def replaced_outputs(self, sample_rate: float) -> Outputs:
-        r"""Return the output laws if a record in a Poisson sample of rate q in (0, 1) is replaced.
+        r"""Return both output distributions if a record is replaced and sampled with chance q < 1.
 
-        They are :math:`(1-q)f_0 + qf_1` and :math:`(1-q)f_0 + qf_{-1}` for shifted noise f.
+        They are :math:`(1-q)f_0 + qf_1` and :math:`(1-q)f_0 + qf_{-1}`, f_m the noise moved by m.
         """
         log_q, log_rest = math.log(sample_rate), math.log1p(-sample_rate)
         reach, (plain,) = self._distance("add_remove"), self._outputs("add_remove")
@@ -76,7 +76,7 @@ class Noise(Mechanism):
 
     @abstractmethod
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        """Return upper and lower bounds on the symmetric profile of `replaced_outputs`."""
+        """Return an upper and a lower bound on the profile of the symmetric `replaced_outputs`."""
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         """Return rho = shift^2 / 2 (Bun & Steinke 2016, Proposition 1.6)."""
@@ -88,8 +88,8 @@ class Noise(Mechanism):
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """Return `value` plus independent noise of scale `noise_multiplier` * `sensitivity`.
 
-        Only for teaching: the last bits leak `value` (see lesson 14), and `rng` is not secure. On
-        whole numbers the profile needs a `sensitivity` equal to the field.
+        Only for teaching: the last bits leak `value` (see lesson 14), and `rng` is not secure. For
+        integer noise the profile holds only if `sensitivity` is that of the mechanism.
         """
         validate.positive(sensitivity=sensitivity)
         value = np.asarray(value) if self.whole else np.asarray(value, dtype=float)
@@ -103,7 +103,7 @@ class Noise(Mechanism):
 
 @dataclass(frozen=True)
 class WholeNoise(Noise):
-    """Base class of whole-number noise of scale `noise_multiplier` * `sensitivity`, both > 0."""
+    """Base class of integer noise of scale `noise_multiplier` * `sensitivity`, both > 0."""
 
     sensitivity: int = 1
 

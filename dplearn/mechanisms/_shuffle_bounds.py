@@ -2,35 +2,35 @@ r"""Upper bounds for one epoch of shuffled batches that omits at least one recor
 
 **Setting.** An order of all n records is drawn uniformly; step t releases the noisy sum of the
 clipped gradients of batch t, a fixed set of positions. Let :math:`N_c` be the law
-:math:`N(c/\sigma, 1)`, :math:`e = e^\varepsilon`, and P and Q the epoch with the record and with
-its gradients zeroed out.
+:math:`N(c/\sigma, 1)`, :math:`\alpha = e^\varepsilon`, and P and Q the epoch with the record and
+with its gradients zeroed out.
 
 **Theorem.** If at least one position b belongs to no batch, and no batch
 has more than n/B records, then for gradients that depend on all earlier releases
 
 .. math:: \delta_{P,Q}(\varepsilon) \le \tfrac1B E(D_1 + \dots + D_B)_+,
 
-with independent D of the law that has the stop-loss transform :math:`\pi(k) = E(D - k)_+`:
+with independent D of the distribution with the stop-loss transform :math:`\pi(k) = E(D - k)_+`:
 
-.. math:: \pi(k) = \int (N_1 - eN_0 - kN_{-1})_+ \ (k \ge 0), \qquad
-          \int ((1 - k)N_1 - eN_0)_+ \ (k < 0);
+.. math:: \pi(k) = \int (N_1 - \alpha N_0 - kN_{-1})_+ \ (k \ge 0), \qquad
+          \int ((1 - k)N_1 - \alpha N_0)_+ \ (k < 0);
 
-for :math:`\delta_{Q,P}` with :math:`\int (N_0 - (e + k)N_1)_+` and :math:`\int (N_0 - kN_{-1} -
-eN_1)_+`, and for a replaced record with :math:`\int (N_2 - (e + k)N_0)_+` and :math:`\int ((1 -
-k)N_2 - eN_0)_+`.
+for :math:`\delta_{Q,P}` with :math:`\int (N_0 - (\alpha + k)N_1)_+` and
+:math:`\int (N_0 - kN_{-1} - \alpha N_1)_+`, and for a replaced record with
+:math:`\int (N_2 - (\alpha + k)N_0)_+` and :math:`\int ((1 - k)N_2 - \alpha N_0)_+`.
 
 *Proof.* Draw an initial order with the record at b. Exchanging it with the record at a uniform
 position s gives a uniform order. Give the attacker the initial order, and for each batch one
 uniform position that the record takes if it enters the batch: this only helps the attacker.
 Only the record's batch T is then unknown. If T = t, step t has the mean :math:`c_t + x_t` (or
 :math:`c_t`) instead of :math:`c_t + v_t`, where v is the gradient of the displaced record;
-all other steps have the law R of the initial order. So with :math:`D_t = [N(c_t + x_t) -
-eN(c_t)] / N(c_t + v_t)` at the output of step t
+all other steps have the distribution R of the initial order. So at the output of step t, with
+:math:`D_t = [N(c_t + x_t) - \alpha N(c_t)] / N(c_t + v_t)`,
 
-.. math:: \frac{P - eQ}R = \sum_t a_tD_t + a_0(1 - e),
+.. math:: \frac{P - \alpha Q}R = \sum_t a_tD_t + a_0(1 - \alpha),
 
 where a_t is the share of batch t and a_0 that of the records left out. Given the past, D_t has
-mean 1 - e and a transform of at most pi: for the integrals with two different points because a
+mean 1 - alpha and a transform of at most pi: for the integrals with two different points because a
 mixture is no further away than its points; in the others move v to -x and both to length 1, which
 never lowers the integral (differentiate; on the border of the set integrated over the
 gradient of its logarithm points along x - lv, or lv - x, with 0 < l < 1). Replacing :math:`D_B,
@@ -38,9 +38,9 @@ D_{B-1}, \dots` by independent ones one after the other raises :math:`E(\cdot)_+
 spreading a_0 over further D; the shares, none above 1/B, are majorised by B times 1/B. ∎
 
 **Rounding.** D is discretised to a lattice by the chords of pi, with masses rounded up, which only
-raises the mean of a positive part. Values beyond the lattice add at most their mean. The sum is
-transformed as in `dplearn.engine.lattice`, adding the rounding error of every cell; folded mass
-counts at most twice, and a Chernoff bound covers the rest.
+raises the mean of a positive part. Values beyond the lattice add at most their mean. The
+distribution of the sum is computed by FFT as in `dplearn.engine.lattice`, with the rounding error
+of every cell added; a Chernoff bound covers sums beyond its range, which may count twice.
 """
 
 import math
@@ -57,16 +57,16 @@ from dplearn.engine.lattice.sum import Law, Window, of_scale, power
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
-_TERM = 2.0**-42  # relative error of a normal tail
-_FLOOR = 1e-20  # smallest delta with nodes; below it use only the Gaussian bound
+_TERM = 2.0**-42  # bound on the relative error of a normal tail probability
+_FLOOR = 1e-20  # below this delta only the Gaussian bound is used
 _MOST_NODES = 200
-# Number of cells of D right of 0, and number of batches above which the cells double.
+# Number of lattice cells for D > 0, which doubles above this number of batches.
 _CELLS, _MANY = 2**12, 10**4
-# Fall of log delta between the first two nodes, and its increase per node.
-_PACE, _HASTE = 0.15, 0.008
-_TILTS = np.geomspace(0.05, 100.0, 24)  # candidate tilts, in units of 1 / reach
+# Intended decrease of log delta from one node to the next: base value, and increase per node.
+_DECREASE, _DECREASE_PER_NODE = 0.15, 0.008
+_TILTS = np.geomspace(0.05, 100.0, 24)  # candidate exponential tilts, times reach
 
-# Stop-loss transforms E(D - k)_+ and E(-k - D)_+ at k >= 0: values and rounding errors.
+# Functions of k >= 0 that return E(D - k)_+ or E(-k - D)_+, and a bound on its rounding error.
 _Transform = Callable[[NDArray], tuple[NDArray, NDArray]]
 _Transforms = tuple[_Transform, _Transform]
 _Curve = tuple[NDArray, NDArray]  # epsilons >= 0 and their deltas
@@ -74,7 +74,7 @@ _Curve = tuple[NDArray, NDArray]  # epsilons >= 0 and their deltas
 
 @lru_cache(32)
 def shuffled_profile(sigma: float, batches: int, *, replaced: bool) -> Profile:
-    """Return an upper bound on the profiles of all epochs that omit a record."""
+    """Return an upper bound on the privacy profile of every shuffled epoch that omits a record."""
     shift, ways = (2 / sigma, ["replace"]) if replaced else (1 / sigma, ["remove", "add"])
     curves = [_curve(_Epoch(sigma, batches, way), shift) for way in ways]
     (ahead, over), (back, under) = _joined(curves[0], curves[-1])
@@ -102,14 +102,14 @@ def _curve(epoch: "_Epoch", shift: float) -> _Curve:
         epsilon = last[0] + step
         points.append((epsilon, min(bound(epsilon), last[1])))
         fall = math.log(last[1]) - math.log(points[-1][1] + 1e-300)
-        pace = (_PACE + _HASTE * len(points)) / max(fall, 1e-9)
+        pace = (_DECREASE + _DECREASE_PER_NODE * len(points)) / max(fall, 1e-9)
         step *= min(max(pace, 0.3), 2.0)
     epsilon, delta = np.array(points).T
     return epsilon, delta
 
 
 def _joined(first: _Curve, second: _Curve) -> tuple[_Curve, _Curve]:
-    """Return both curves' convex hulls, with delta(0) lowered until the joined curve is convex."""
+    """Return convex hulls of two curves, with delta(0) lowered until they form one convex curve."""
     at_zero = min(first[1][0], second[1][0])
     while True:
         ahead, back = (_hull(e, np.append(at_zero, y[1:])) for e, y in (first, second))
@@ -122,7 +122,7 @@ def _joined(first: _Curve, second: _Curve) -> tuple[_Curve, _Curve]:
 
 
 def _hull(epsilon: NDArray, y: NDArray) -> _Curve:
-    """Return the points of the lower convex hull in e^epsilon."""
+    """Return the points on the lower convex hull of delta as a function of exp(epsilon)."""
     x = np.exp(epsilon)
     hull: list[int] = []
     for k in range(x.size):
@@ -136,7 +136,7 @@ def _hull(epsilon: NDArray, y: NDArray) -> _Curve:
 
 
 class _Epoch:
-    """The theorem's bounds for a removed, added or replaced record, at increasing epsilons."""
+    """Upper bounds on delta at increasing epsilons, for a removed, added or replaced record."""
 
     def __init__(self, sigma: float, batches: int, way: str) -> None:
         self.shift, self.batches, self.way = 1 / sigma, batches, way
@@ -144,7 +144,7 @@ class _Epoch:
         self.half = _CELLS * (1 if batches <= _MANY else 2)
 
     def delta(self, epsilon: float) -> float:
-        """Return the bound on delta at an epsilon >= 0."""
+        """Return the theorem's upper bound on delta at `epsilon` >= 0."""
         e, count = math.exp(epsilon), self.batches
         law = _transforms(e, self.shift, self.way)
         if self.reach is not None:
@@ -158,7 +158,7 @@ class _Epoch:
 
 
 def _transforms(e: float, shift: float, way: str) -> _Transforms:
-    """Return the transforms of D for a record that is removed, added or replaced."""
+    """Return the stop-loss transforms of D for a removed, added or replaced record."""
     if way == "replace":
         shift *= 2
 
@@ -173,7 +173,7 @@ def _transforms(e: float, shift: float, way: str) -> _Transforms:
 
 def _excess(a: float, b: float | NDArray, c: NDArray, shift: float) -> tuple[NDArray, NDArray]:
     """Return the integral of (a N_1 - b N_0 - c N_{-1})_+ and its rounding error."""
-    # Up to factors w = N_1 / N_0 and the integrand is a w^2 - b' w - c, positive above its root.
+    # The integrand at x has the sign of w^2 - 2 half w - c / a, w = exp(shift x): y is its root.
     half = 0.5 * b * math.exp(0.5 * shift * shift) / a
     y = np.log(half + np.sqrt(half * half + c / a)) / shift
     gain, loss = a * ndtr(shift - y), b * ndtr(-y) + c * ndtr(-shift - y)
@@ -181,12 +181,12 @@ def _excess(a: float, b: float | NDArray, c: NDArray, shift: float) -> tuple[NDA
 
 
 def _positive_part(count: int, law: _Transforms, reach: float, half: int) -> float:
-    """Return E(D_1 + ... + D_count)_+ by a lattice of D in [-reach, reach], rounded up."""
+    """Return an upper bound on E(D_1 + ... + D_count)_+, with D on a lattice in [-reach, reach]."""
     step, cells, top = reach / half, 4 * half, 2 * reach
     nodes = step * np.arange(-half, half + 1)
     masses, beyond = _masses(law, nodes[half:])
     tilts = _TILTS / reach
-    # Every tilt is valid, so choose a tilt by a coarse law of merged nodes.
+    # Every tilt gives a valid bound, so choose one by a coarse distribution of merged nodes.
     first = np.arange(0, nodes.size, max(half // 256, 1))
     few = np.add.reduceat(masses, first)
     exponent = np.outer(tilts, np.add.reduceat(masses * nodes, first) / np.maximum(few, 1e-300))
@@ -208,7 +208,7 @@ def _positive_part(count: int, law: _Transforms, reach: float, half: int) -> flo
 
 
 def _masses(law: _Transforms, k: NDArray) -> tuple[NDArray, float]:
-    """Return masses at -k and k that dominate D in convex order, and the mean beyond them."""
+    """Return masses at -k and k that dominate D in convex order, and E(D - k)_+ at the last k."""
     over, under = law
     sides = []
     for integral in (under, over):

@@ -55,10 +55,10 @@ class ExponentialMechanism(Mechanism):
         return (Profile(log_delta, kinks=[span]),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Return the largest divergence of two-point pairs with losses t and t - eps.
+        """Return the largest divergence of Bernoulli distributions with losses t and t - eps.
 
         For t in [0, eps] they are the worst pairs of bounded range (Dong, Durfee & Rogers 2020);
-        the profile's integral would be larger.
+        the integral of the profile would be larger.
         """
         span = self._range(adjacency)
 
@@ -128,7 +128,7 @@ class PermuteAndFlip(Mechanism):
         return self.gap.profiles(adjacency)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        # Of two candidates, the first leads by half the neighbours' distance in P, and trails in Q.
+        # Of two candidates, the first leads under P and trails under Q, by half the distance.
         behind = -self.gap.shift(adjacency) / 2 - math.log(2)
         wins = (float(log1mexp(behind)), behind)
         return (Profile.from_atoms(wins, wins[::-1]),)
@@ -189,22 +189,22 @@ class RandomizedResponse(Mechanism):
         return (Profile.from_atoms([log_p, log_r, *others], [log_r, log_p, *others]),)
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        """Return the laws of the released answer if the true answer is 0 (P) and 1 (Q)."""
+        """Return the distributions of the reported answer if the true answer is 0 (P) and 1 (Q)."""
         log_p, log_r = self._log_masses
         law = lambda truth: lambda x: np.where(x == truth, log_p, log_r)
         return (Outputs(law(0), law(1), 0, self.answers - 1, whole=True, label="reported answer"),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Return Rényi divergences (Mironov 2017, Prop. 5) from moment - 1, as in `Geometric`."""
+        """Return Rényi divergences (Mironov 2017, Proposition 5), without cancellation."""
         more, loss = orders - 1, self.local_epsilon
         log_rise = self._log_masses[0] + log_expm1(more * loss) + log1mexp(-orders * loss)
         return np.logaddexp(0.0, log_rise) / more
 
     def _zcdp(self, adjacency: Adjacency) -> float:
-        """Return rho = eps (p - r) for k <= 2 + 4 e^(eps/2) answers, else an upper bound.
+        """Return rho = eps (p - r) for k <= 2 + 4 exp(eps/2) answers, else an upper bound.
 
-        M in `_noise` is 2 sqrt(pr) cosh(s eps) + (k - 2) r. Up to this k ln M is concave, and more
-        answers leak less (Harrison & Manurangsi 2026, arXiv 2510.25746, for k <= 6).
+        M of module `_noise` is 2 sqrt(pr) cosh(s eps) + (k - 2) r. For these k ln M is concave in
+        s^2; more answers leak less (Harrison & Manurangsi 2026, arXiv 2510.25746, for k <= 6).
         """
         gain, lie = -math.expm1(-self.local_epsilon), math.exp(-self.local_epsilon)
         return self.local_epsilon * gain / (gain + min(self.answers * lie, 2 * lie + 4 * lie**0.5))

@@ -45,7 +45,7 @@ class Composed(Mechanism):
         return tuple(dict.fromkeys(a for m, _ in self.parts() for a in m.assumptions))
 
     def parts(self) -> tuple[tuple[Mechanism, int], ...]:
-        """Return flat (mechanism, count) pairs; nested counts multiply, equal mechanisms merge."""
+        """Return (mechanism, count) pairs: nested counts multiply, equal mechanisms merge."""
         counts: dict[Mechanism, int] = {}
         for outer, times in self.pairs:
             for inner, count in outer.parts():

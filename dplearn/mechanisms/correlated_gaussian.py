@@ -2,11 +2,12 @@ r"""A run with correlated noise, as one Gaussian release.
 
 A strategy C has a row for each release and a column for each step. With contributions :math:`x_t`
 of norm at most 1 where a record takes part, and fresh normal Z, the run is a function of CX + Z.
-The record changes CX by a norm that is the root of :math:`\sum_{s,t} \langle c_s, c_t\rangle
-\langle x_s, x_t\rangle`, which is at most :math:`\sum_{s,t} |\langle c_s, c_t\rangle|` over its
-steps, with equality if no product there is negative (Choquette-Choo et al. 2023, "Multi-epoch
-matrix factorization", Theorem 2). Contributions may depend on earlier releases if no release needs
-later steps (Denisov et al. 2022, Theorem 2.1; both numbers from memory).
+The record changes CX by a norm that is the root of
+:math:`\sum_{s,t} \langle c_s, c_t\rangle \langle x_s, x_t\rangle`, which is at most
+:math:`\sum_{s,t} |\langle c_s, c_t\rangle|` over its steps; equal contributions attain that if no
+product of two of these columns is negative (Choquette-Choo et al. 2023, "Multi-epoch matrix
+factorization", Theorem 2). Contributions may depend on earlier releases if no release needs later
+steps (Denisov et al. 2022, Theorem 2.1; both theorem numbers from memory).
 """
 
 import math
@@ -68,10 +69,10 @@ class CorrelatedGaussian(Wrapped):
         separation: int = 1,
         participations: int = 1,
     ) -> Self:
-        """Return the run with a given strategy matrix.
+        """Return the run whose noise is correlated by a given strategy matrix.
 
         The sensitivity is exact if some allowed set of steps attains the bound, for example if
-        columns of a record do not overlap, or for a nonnegative decreasing Toeplitz strategy
+        the columns of its steps do not overlap, or for a nonnegative decreasing Toeplitz strategy
         (Kalinin & Lampert 2024). Otherwise it is an upper bound.
 
         Parameters
@@ -90,7 +91,7 @@ class CorrelatedGaussian(Wrapped):
         # Bound on the rounding error of the products.
         error = len(columns) * 2.0**-52 * (np.abs(columns.T) @ np.abs(columns))
         square, steps = _largest(np.abs(products) + error, separation, participations)
-        # A record that contributes equally in these steps may attain the bound.
+        # Equal contributions in these steps attain the bound if the sum of products reaches it.
         exact = np.sum(products[np.ix_(steps, steps)]) >= square * (1 - 1e-11)
         noise = noise_multiplier / math.sqrt(square * (1 + 1e-12))
         return cls(Gaussian(noise), exact=bool(exact))
@@ -106,9 +107,9 @@ class CorrelatedGaussian(Wrapped):
 
 
 def _largest(weights: NDArray, separation: int, participations: int) -> tuple[float, list[int]]:
-    """Return an upper bound on weights summed over allowed steps, and steps near the maximum.
+    """Return an upper bound on the sum of weights of a record, and steps that come close to it.
 
-    Each step maximises its own sum over later steps, which is at least the joint maximum.
+    The sum over later steps is maximised for each step alone: at least the joint maximum.
     """
     separation = min(separation, steps := len(weights))
     most = min(participations, -(-steps // separation))

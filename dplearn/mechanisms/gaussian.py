@@ -27,7 +27,7 @@ from dplearn.engine.profile import FAR, Profile
 from dplearn.mechanisms._noise import Noise
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-MARGIN = 2e-12  # relative accuracy of delta and of epsilon as its inverse
+MARGIN = 2e-12  # relative accuracy of delta, and of epsilon computed from delta
 _LEGENDRE = np.polynomial.legendre.leggauss(8)
 
 
@@ -54,12 +54,13 @@ class Gaussian(Noise):
         return (Profile(lambda epsilon: gaussian_log_delta(epsilon, mu), log_tail_of=log_tail),)
 
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        r"""Return the exact profile; with a = asinh(e^{1/(2 sigma^2)} (1-q)/q sinh(epsilon/2)),
+        r"""Return the exact profile of a replaced record, as upper and as lower bound.
+
+        With a = asinh(exp(1/(2 sigma^2)) (1-q)/q sinh(epsilon/2)) the loss exceeds epsilon at
+        outputs x > sigma^2 (epsilon / 2 + a), and
 
         .. math:: \delta = q(1-e^{-2a})\,\delta_1(\tfrac\varepsilon2 + a - \tfrac1{2\sigma^2})
                   + qe^{-2a}\,\delta_2(\varepsilon + 2a)
-
-        Under Q the loss exceeds epsilon for x > sigma^2 (epsilon / 2 + a).
         """
         # Losses beyond FAR count as infinite.
         q, mu = sample_rate, min(self.shift(), FAR)
@@ -140,7 +141,7 @@ def _by_difference(epsilon: NDArray, mu: NDArray) -> NDArray:
     x = epsilon / mu - 0.5 * mu
     high = np.maximum(x, -1.0)
     result = -0.5 * high * high - _HALF_LOG_2PI + log(_mills(high) - _mills(high + mu))
-    # Below the mean loss delta is large, and the plain difference is accurate.
+    # For epsilon < mu^2 / 2 - mu delta is large, and the plain difference is accurate.
     if np.any(low := x < -1.0):
         x, mu = x[low], mu[low]
         result[low] = log_sub(log_ndtr(-x), epsilon[low] + log_ndtr(-(x + mu)))
@@ -157,7 +158,7 @@ def gaussian_epsilon(delta: ArrayLike, mu: ArrayLike) -> NDArray:
 
 
 def gaussian_ends(delta: ArrayLike, mu: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Return lower and upper bounds on the exact epsilon, despite rounding, elementwise."""
+    """Return a lower and an upper bound on epsilon of N(mu, 1) against N(0, 1), elementwise."""
     delta, mu = np.broadcast_arrays(np.asarray(delta, dtype=float), mu)
     more, less = np.minimum(delta * (1 + MARGIN), 1), delta * (1 - MARGIN)
     lower, upper = gaussian_epsilon(np.stack([more, less]), np.stack([mu, mu]))

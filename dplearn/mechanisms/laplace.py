@@ -34,7 +34,7 @@ class Laplace(Noise):
     scales_drawn = 25.0
 
     def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
-        """Return the epsilon at delta = 0: shift / scale."""
+        """Return epsilon at delta = 0: the distance of neighbours / scale of the noise."""
         return self.shift(adjacency)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
@@ -42,7 +42,7 @@ class Laplace(Noise):
         kinks = [pure] if math.isfinite(pure) else []
 
         def log_delta(epsilon: NDArray) -> NDArray:
-            # delta = 1 - e^{(eps - pure)/2} below pure, and 0 above.
+            # delta = 1 - exp((eps - pure) / 2) for eps < pure, else 0.
             return log1mexp(np.minimum((epsilon - pure) / 2, 0.0))
 
         def log_tail(epsilon: NDArray) -> NDArray:
@@ -52,7 +52,7 @@ class Laplace(Noise):
         return (Profile(log_delta, kinks=kinks, log_tail_of=log_tail),)
 
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        """Return the profile q (1 - e^{x - 1/b}); the loss at the noise b x is epsilon."""
+        """Return the exact profile q (1 - exp(x - 1/b)); at the output b x the loss is epsilon."""
         # Losses beyond FAR count as infinite.
         pure = min(self.shift(), 1e3 * FAR)
         log_q, log_rest = math.log(sample_rate), math.log1p(-sample_rate)
@@ -86,9 +86,9 @@ class Laplace(Noise):
         return np.where(small < 1, near, np.logaddexp(up, down)) / more
 
     def _zcdp(self, adjacency: Adjacency) -> float:
-        """Return the mean loss eps + e^-eps - 1 (Harrison & Manurangsi 2026, arXiv 2510.25746).
+        """Return the KL divergence eps + exp(-eps) - 1 (Harrison & Manurangsi 2026).
 
-        M of `_noise` is proportional to cosh(s eps) + sinh(s eps) / 2s.
+        See arXiv 2510.25746; M of `_noise` is proportional to cosh(s eps) + sinh(s eps) / 2s.
         """
         return float(exp_rest(-self.pure_epsilon(adjacency)))
 

@@ -1,7 +1,7 @@
 r"""One epoch of DP-SGD in which every record joins one batch, drawn independently.
 
-**The pair.** Fix the batches of all other records; their choice does not depend on the record,
-so it only mixes pairs with equal weights. Given the outputs so far, step t then shifts its noise
+**The worst pair.** Fix the batches of all other records; this choice does not depend on the record
+and only mixes pairs with equal weights. Given the outputs so far, step t then shifts its noise
 by a vector of norm :math:`c_t\le 1` if the record is in batch t, and by nothing else. Turn that
 vector into the first axis, and from w ~ N(e_T, sigma^2 I) or w ~ N(0, sigma^2 I) build
 :math:`c_tw_t + \sqrt{1-c_t^2}\,\sigma\xi_t` with fresh normal :math:`\xi_t`: this makes the
@@ -11,11 +11,12 @@ output, adaptive steps included, without knowing T. So the epoch is post-process
 
 and is that pair if the other records contribute nothing.
 
-**Its likelihood ratio** is the mean of B independent lognormal variables :math:`Y = e^{x/\sigma -
-1/2\sigma^2}`, x normal, under Q. Both profiles are expectations of convex functions of that mean:
-of the two laws of `dplearn.mechanisms._epochs` the split one dominates the pair, and the pair
-dominates the merged one. All terms are positive, so the tails keep their relative accuracy and
-rounding is negligible beside the splitting, which costs some tenths of a percent of epsilon.
+**Its likelihood ratio** is the mean of B independent lognormal variables
+:math:`Y = e^{x/\sigma - 1/2\sigma^2}`, x normal, under Q. Both profiles are expectations of convex
+functions of that mean: of the two discretisations of `dplearn.mechanisms._epochs` the larger one
+dominates the pair, and the pair dominates the smaller one. All terms are positive, so tails keep
+their relative accuracy, and rounding is negligible: discretisation raises epsilon by some tenths
+of a percent.
 
 **Rényi divergences.** With :math:`w = e^{1/\sigma^2} - 1` the moment :math:`E(Y-1)^k` is
 :math:`G_k = \sum w^{\text{edges}}` over the graphs on k points that leave none alone (expand
@@ -26,17 +27,18 @@ whole orders, without a negative term,
           \frac{k!}{B^k}\,[z^k]\Big(\sum_j \frac{G_j z^j}{j!}\Big)^B,
 
 and since :math:`(\alpha-1)D_\alpha` is convex in alpha, the chord between two whole orders lies
-above it.
+above the curve.
 
-**The chord is above the reverse direction, too**: with f the mean and :math:`e^{v'} = 1 + w/B`, the
-line :math:`\alpha v'/2` is between (this proof is the library's own). Batches drawn for the points
-of a graph agree along its edges with a chance of :math:`B^{-\text{edges}}` or more, so
-:math:`E[f^k] \ge (1+w/B)^{k(k-1)/2}`, whose logarithm is convex in k. With :math:`n = \alpha - 1`,
-:math:`v = 1/\sigma^2` and :math:`A_v(s) = E e^{-sY}`, :math:`e^{nD_\alpha(Q\Vert P)} = E[f^{-n}] =
-\int s^{n-1}A_v(s/B)^B\,ds/\Gamma(n)`, and with :math:`A_{v'}(s)` for the power it is
-:math:`e^{n\alpha v'/2}`. That is larger: let B grow from 1 through real numbers at fixed w/B. Then
-:math:`B\,dv/dB = (q-1)/q` with :math:`q = e^v`, and :math:`dA_v/dv = s^2E[Y^2e^{-sY}]/2`, as Y is
-a martingale in v. So :math:`-B\ln A_v(s/B)` grows if, with :math:`\ell = -\ln A_v` and s for s/B,
+**The chord is above the divergence of (Q, P), too**: with f the mean of all Y and
+:math:`e^{v'} = 1 + w/B`, the line :math:`\alpha v'/2` is between (this proof is the library's own).
+Batches drawn for the points of a graph agree along its edges with a chance of
+:math:`B^{-\text{edges}}` or more, so :math:`E[f^k] \ge (1+w/B)^{k(k-1)/2}`, whose logarithm is
+convex in k. With :math:`n = \alpha - 1`, :math:`v = 1/\sigma^2` and :math:`A_v(s) = E e^{-sY}`,
+:math:`e^{nD_\alpha(Q\Vert P)} = E[f^{-n}] = \int s^{n-1}A_v(s/B)^B\,ds/\Gamma(n)`, and with
+:math:`A_{v'}(s)` for the power it is :math:`e^{n\alpha v'/2}`. That is larger: let B
+grow from 1 through real numbers at fixed w/B. Then :math:`B\,dv/dB = (q-1)/q`, :math:`q = e^v`, and
+:math:`dA_v/dv = s^2E[Y^2e^{-sY}]/2`, as Y is a martingale in v. So :math:`-B\ln A_v(s/B)`
+grows if, with :math:`\ell = -\ln A_v` and s for s/B,
 
 .. math:: \ell - s\ell' - \tfrac{q-1}{2q}\,s^2\,E[Y^2e^{-sY}]/A_v \ge 0.
 
@@ -63,8 +65,8 @@ from dplearn.engine.profile import Profile
 from dplearn.mechanisms._epochs import POINTS, Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
 
-_LARGEST_ORDER = 256  # largest order with an exact moment; higher orders use the Gaussian line
-_REACH = 15.0  # half-width of the grid of Y, in standard deviations
+_LARGEST_ORDER = 256  # largest order with an exact moment; higher orders use the Gaussian bound
+_REACH = 15.0  # half-width of the grid of log Y, in standard deviations
 _LARGEST_SHIFT = 20.0  # with a larger shift the cells' masses underflow
 
 
@@ -75,7 +77,7 @@ class RandomAllocation(Epoch):
     Also called balls-and-bins sampling (Chua et al. 2025; Feldman & Shenfeld 2025, Privacy
     amplification by random allocation). Batch sizes vary, so the noisy sum is divided by a public
     number. ``profiles`` lies above the exact pair and ``witnesses`` below it; for noise multipliers
-    below 1/6 ``profiles`` is the Gaussian one.
+    below 1/6 ``profiles`` is that of the Gaussian.
 
     Parameters
     ----------
@@ -90,14 +92,14 @@ class RandomAllocation(Epoch):
     refusal = ("random allocation", "the theorem is for 'add_remove' and 'zero_out'")
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        # One batch gives no amplification; with little noise splitting masses loses as much.
+        # One batch gives no amplification; with little noise discretisation loses what it gains.
         if self.batches == 1 or self.base.shift() > 6.0:
             return self.base.profiles(adjacency)
         above = _pair(self.base.noise_multiplier, self.batches, above=True)
         return (above, above.reverse())
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        """Return profiles of the exact pair after merging outputs, in both directions."""
+        """Return profiles of the exact pair with merged outputs, for a removed or added record."""
         if self.batches == 1:
             return self.base.profiles(adjacency)
         if self.base.shift() > _LARGEST_SHIFT:
@@ -106,7 +108,7 @@ class RandomAllocation(Epoch):
         return (below, below.reverse())
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Return exact values at whole orders <= 256, chords between, a Gaussian's values above."""
+        """Return exact values at whole orders <= 256, chords between, values of `base` above."""
         values = self.base.rdp(orders, adjacency=adjacency)
         if self.batches == 1 or self.base.noise_multiplier == 0:
             return values
@@ -119,21 +121,21 @@ class RandomAllocation(Epoch):
 
 @lru_cache(32)
 def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
-    """Return the profile of a finite pair just above, or just below, the exact pair."""
+    """Return an upper bound (`above`) or a lower bound on the exact profile, of a finite pair."""
     mu, t = 1 / sigma, np.linspace(-1.0, 1.0, POINTS)
     z = 0.5 * mu + (_REACH + 0.5 * mu) * np.sinh(2.5 * t) / np.sinh(2.5)
     q, p = cell_masses(z), cell_masses(z - mu)
     law, infinity = Masses(p / q, q), -np.inf
     if above:
         y = np.exp(mu * z - 0.5 * mu * mu)
-        # Split every cell, (y_j, y_{j+1}] or [0, y_0], between its ends, preserving its mean p/q.
+        # Move the mass of each cell, (y_j, y_{j+1}] or [0, y_0], to its ends, with the same mean.
         # The mean of (Y - y_n)_+ bounds the tail's part of the profile; it becomes infinite loss.
         ends, inner_q, inner_p = np.append(0.0, y), q[:-1], p[:-1]
         right = np.clip((inner_p - ends[:-1] * inner_q) / np.diff(ends), 0.0, inner_q)
         law = Masses(ends, np.append(inner_q - right, q[-1]) + np.append(0.0, right))
         infinity = float(gaussian_log_delta(mu * z[-1] - 0.5 * mu * mu, mu))
     total = repeated(law, batches, partial(sum_of, above=above))
-    # Scale the ratio's mean to 1, so that P has mass 1.
+    # Scale the likelihood ratio to mean 1, so that P has mass 1.
     value = total.value / (total.mass @ total.value)
     log_q, log_p = log(total.mass), log(value) + log(total.mass)
     return Profile.from_atoms(np.append(log_p, infinity), np.append(log_q, -np.inf))
@@ -141,7 +143,7 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
 
 @lru_cache(32)
 def _log_excess(sigma: float, batches: int) -> NDArray:
-    """Return log(E[mean^a] - 1) at the orders a = 1, 2, ..., which is -inf at a = 1."""
+    """Return log(E[f^a] - 1) for the mean f of all Y at a = 1, 2, ..., which is -inf at a = 1."""
     # log G_n, n = 0, 1, ...: remove point n from a graph; then j points have no edge. Each of
     # them had an edge to n, each of the other m = n - 1 - j may have had an edge to n, and n
     # had at least one edge: G_n = sum_j C(n-1, j) w^j G_m ((1+w)^m - [j = 0]).
@@ -158,5 +160,5 @@ def _log_excess(sigma: float, batches: int) -> NDArray:
     product = lambda one, two: log_sum(np.where(lag >= 0, one[np.maximum(lag, 0)] + two, -np.inf))
     moments = repeated(log_g - gammaln(k + 1), batches, product)
     terms = (moments + gammaln(k + 1) - k * math.log(batches))[2:]
-    # Row a: coefficients beyond order a are 0.
+    # In row a the binomial coefficients C(a, k) with k > a are 0.
     return np.logaddexp.reduce(log_comb(k[1:, None], k[2:]) + terms, axis=1)

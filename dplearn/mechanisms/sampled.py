@@ -1,13 +1,13 @@
 r"""Mechanisms on a random sample of records: a Poisson sample, or a subset of fixed size.
 
 For a Poisson sample and a Gaussian base take P = (1-q)N(0) + qN(1) and Q = N(0). Write
-:math:`f = dP/dQ`, so that :math:`E_Q f = 1`. Everything below computes
+:math:`f = dP/dQ`, so that :math:`E_Q f = 1`. Rényi divergences are computed from
 
 .. math:: X_\alpha = E_Q[f^\alpha] - 1 = E_Q[f^\alpha - 1 - \alpha(f - 1)],
 
 an integral of terms >= 0, by the trapezoidal rule on the real line; subtracting 1 at the end
 would lose all digits at small q. The integrand is analytic in a strip of half-width
-:math:`a = \min(\pi\sigma, \sqrt{2L})`, so the step below leaves a relative error of order
+:math:`a = \min(\pi\sigma, \sqrt{2L})`, so the step in the code leaves a relative error of order
 :math:`e^{-L}`; the published alternating series for fractional orders decays only like
 :math:`k^{-\alpha-2}` and cancels.
 """
@@ -116,17 +116,17 @@ class PoissonSubsampled(Sampled):
         return remove, add.reverse()
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
-        """Return the remove pair's divergences for a Gaussian (Mironov et al. 2019, Theorem 5)."""
+        """Return a Gaussian's divergences for a removed record (Mironov et al. 2019, Theorem 5)."""
         if not isinstance(self.base, Gaussian) or self._replaces(adjacency):
             return None
         if self.sample_rate == 1.0 or self.base.noise_multiplier == 0:
             return self.base.rdp(orders, adjacency=adjacency)
         sigma, q, log_x = self.base.noise_multiplier, self.sample_rate, np.empty(orders.shape)
         if sigma < _LEAST_NOISE:
-            # Bound both parts of f by Minkowski's inequality, which is tight for little noise.
+            # Minkowski's inequality for the two terms of f is tight for little noise.
             exponent = (orders - 1) / (2 * sigma**2)
             return orders / (orders - 1) * np.logaddexp(math.log1p(-q), math.log(q) + exponent)
-        # Orders within a factor 2 share their nodes.
+        # Orders between two powers of 2 share their quadrature nodes.
         octave = np.floor(np.log2(orders))
         for number in np.unique(octave):
             chunk = octave == number
@@ -135,7 +135,7 @@ class PoissonSubsampled(Sampled):
 
 
 def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
-    """Return log X by the trapezoidal rule, at orders of one octave, which share nodes."""
+    """Return log X_alpha by the trapezoidal rule, at orders alpha between two powers of 2."""
     octave = 2 ** np.floor(np.log2(np.min(orders)))
     a = min(math.pi * sigma, math.sqrt(2 * _LOG_ACCURACY))
     step = 2 * math.pi / (0.5 * a + _LOG_ACCURACY / a)
@@ -192,7 +192,7 @@ class WithoutReplacement(Sampled):
 
     @property
     def attained(self) -> bool:
-        # No pair attains both halves of the profile.
+        # No pair of neighbours attains the profile at both e^eps >= 1 and e^eps < 1.
         return self.sample_rate == 1.0 and self.base.attained
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
@@ -217,7 +217,7 @@ class WithoutReplacement(Sampled):
         return self._pairs("replace_one", "remove", "add")
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        """Return output laws of real neighbours that attain the profile at epsilon >= 0."""
+        """Return output distributions of neighbours that attain the profile at epsilon >= 0."""
         pairs = self.base.outputs("replace_one")
         if self.sample_rate == 1.0:
             return pairs

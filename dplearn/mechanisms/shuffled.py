@@ -4,8 +4,8 @@ r"""One epoch of DP-SGD on fixed batches of a shuffled dataset.
 it, later steps are post-processing of noisy updates, so the epoch is one Gaussian
 release of the record. A shuffled epoch is a mixture of fixed orders with the same weights for
 both neighbours, and the hockey-stick divergence is jointly convex: the mixture leaks no more than
-one Gaussian release. If every record is used, that is the bound here, else the far smaller one of
-`_shuffle_bounds` (this proof is the library's own).
+one Gaussian release. If every record is used, that is the bound of this module; if one is
+left out, the far smaller bound of `_shuffle_bounds` (this proof is the library's own).
 
 An added or removed record moves the border of every later batch, and no bound is given,
 unless a record is left out: then insert the new record at a uniform position, and move the record
@@ -41,7 +41,7 @@ from dplearn.mechanisms._shuffle_bounds import shuffled_profile
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.random_allocation import RandomAllocation
 
-# Cells of the largest coordinate and of a step; a larger shift makes shuffling useless.
+# Numbers of cells for the largest coordinate and for a step; largest shift with a gain.
 _CELLS, _FEWER, _LARGEST_SHIFT = 8000, 512, 6.0
 
 
@@ -138,7 +138,7 @@ class Shuffled(Epoch):
 
 
 def _largest(record: float, other: float, batches: int, left_out: float) -> Profile:
-    """Return the profile of the maximum if P shifts a coordinate by `record` and Q by `other`."""
+    """Return the profile of the largest coordinate if P shifts one by `record` and Q by `other`."""
     # Masses below the first end underflow.
     first = float(ndtri(math.exp(-690.0 / batches)))
     x = np.linspace(first - 38.0 / batches, record + 38.0, _CELLS)
@@ -155,7 +155,7 @@ def _largest(record: float, other: float, batches: int, left_out: float) -> Prof
 
 @lru_cache(32)
 def _summed(sigma: float, batches: int, left_out: float) -> Profile:
-    """Return the profile of the sum of (p - q) / r, with values merged at every doubling."""
+    """Return the profile of the sum of (p - q) / r over all steps, with values merged in cells."""
     mu, t = 1 / sigma, np.linspace(-1.0, 1.0, _FEWER)
     z = mu + (15.0 + mu) * np.sinh(2.5 * t) / np.sinh(2.5)
     r, p, q = (cell_masses(z - shift) for shift in (0.0, 2 * mu, mu))
@@ -170,7 +170,7 @@ def _summed(sigma: float, batches: int, left_out: float) -> Profile:
 
 
 def _pair(r: NDArray, p: NDArray, q: NDArray, left_out: float) -> Profile:
-    """Return the profile of masses P and Q, after mixing both with R by the share `left_out`."""
+    """Return the profile of (1-w)P + wR against (1-w)Q + wR, with the share w = `left_out`."""
     p, q = ((1 - left_out) * x + left_out * r for x in (p, q))
     # Drop inaccurate, nearly underflowed masses: hiding outputs only lowers the profile.
     known = np.minimum(p, q) > 1e-290

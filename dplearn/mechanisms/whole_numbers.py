@@ -15,7 +15,7 @@ from dplearn.engine.profile import Curve, Profile
 from dplearn.mechanisms._base import Outputs
 from dplearn.mechanisms._noise import WholeNoise
 
-# Log of the mass outside the discrete Gaussian's table, and rounding error of the log masses in it.
+# Bounds on the log mass outside the discrete Gaussian's table and on errors of log masses in it.
 _OUTSIDE, _ERROR = -680.0, 2e-12
 
 
@@ -38,7 +38,7 @@ class Geometric(WholeNoise):
     scales_drawn = 25.0
 
     def _atoms(self, laws: Outputs) -> tuple[NDArray, NDArray]:
-        """Return log P and log Q; outcomes beyond a peak, of equal losses, are merged."""
+        """Return log masses of P and Q; outcomes beyond a peak, of equal losses, are merged."""
         k = np.arange(laws.corners[0], laws.corners[-1] + 1)
         lumped = np.where((k == k[0]) | (k == k[-1]), -log1mexp(-1 / self._scale), 0.0)
         return laws.log_p(k) + lumped, laws.log_q(k) + lumped
@@ -57,7 +57,7 @@ class Geometric(WholeNoise):
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Return Rényi divergences as sums over positive losses, without cancellation.
 
-        By symmetry E (P/Q)^(a-1) - 1 is the sum of p (e^{(a-1) L} - 1) (1 - e^{-a L}) over L > 0.
+        By symmetry E_P (P/Q)^(a-1) - 1 is the sum of p (e^{(a-1)L} - 1) (1 - e^{-aL}) over L > 0.
         """
         log_p, log_q = self._atoms(*self._outputs(adjacency))
         loss, a = (log_p - log_q)[log_p > log_q], orders[:, None]
@@ -65,10 +65,10 @@ class Geometric(WholeNoise):
         return np.logaddexp(0.0, np.logaddexp.reduce(terms, axis=1)) / (orders - 1)
 
     def _zcdp(self, adjacency: Adjacency) -> float:
-        r"""Return the mean loss eps - (1 - e^-eps) u / sinh u, with u = 1/b.
+        r"""Return the KL divergence eps - (1 - exp(-eps)) u / sinh u, with u = 1/b.
 
         At distance 1 it is eps tanh(eps/2) (Harrison & Manurangsi 2026, arXiv 2510.25746). M of
-        `_noise` is a power of z = e^{2su} times a polynomial with coefficients c, 1, ..., 1,
+        module `_noise` is a power of z = e^{2su} times a polynomial with coefficients c, 1, ..., 1,
         c, where c = 1/(1 - a) and a = e^{-u}. At distance n its zeros satisfy
         :math:`z^n (z - a)/(1 - az) = 1`: they lie on the unit circle, so that s is imaginary.
         """
@@ -86,7 +86,7 @@ class DiscreteGaussian(WholeNoise):
     r"""Noise :math:`P(X = k) \propto e^{-k^2/2\sigma^2}` on one whole-number query.
 
     Its Rényi divergences equal those of the Gaussian at whole orders, but its profile differs: at
-    sigma = 1, epsilon = 1 delta is 0.14135 instead of 0.12694 (Canonne, Kamath & Steinke 2020,
+    sigma = 1 and epsilon = 1, delta is 0.14135 instead of 0.12694 (Canonne, Kamath & Steinke 2020,
     Theorems 4 and 7). The profile is that of a table, whose masses are correct up to a factor
     :math:`e^{\pm r}`, plus the mass t outside: :math:`\delta(\varepsilon) \le
     e^r\hat\delta(\varepsilon - 2r) + t`. For large epsilon a Rényi divergence gives
@@ -144,7 +144,7 @@ class DiscreteGaussian(WholeNoise):
         return _log_discrete(x, self._scale)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        r"""Return alpha s^2 / (2 sigma^2) plus a log ratio of theta sums (0 at whole orders)."""
+        r"""Return Gaussian divergences plus a log ratio of theta sums, 0 at whole orders."""
         shift, sigma = self._distance(adjacency), self._scale
         ratio = np.array([_log_theta(a * shift, sigma) for a in orders]) - _log_theta(0.0, sigma)
         # The sum over a shifted lattice never exceeds the centred one (Poisson summation).
@@ -158,7 +158,7 @@ class DiscreteGaussian(WholeNoise):
 
 @lru_cache(4)
 def _tabled(noise: DiscreteGaussian, pair: Adjacency | float) -> Profile:
-    """Return the profile of tabled outcomes, for an adjacency or a replaced record's rate."""
+    """Return the profile of a table of masses, by adjacency or sample rate of a replaced record."""
     laws = noise.replaced_outputs(pair) if isinstance(pair, float) else noise._outputs(pair)[0]
     reach = _reach(noise._scale)
     k = np.arange(laws.corners[0] - reach, laws.corners[-1] + reach + 1)

@@ -1,4 +1,4 @@
-"""Accountants: golden numbers, details, edges, and delta as the inverse of epsilon."""
+"""Accountants: reference numbers, details, edge cases, and delta as the inverse of epsilon."""
 
 import itertools
 import math
@@ -41,7 +41,7 @@ REFERENCE |= {"advanced": 17.16, "basic": 223.5, "zcdp": 429.719, "gdp": 0.9424}
 def test_accountants_reproduce_the_reference_run():
     stated = {n: epsilon(n, ABADI, delta=1e-5, steps=10_000) for n in REFERENCE}
     for name, value in REFERENCE.items():
-        # These reference values halve delta; the best division of delta is no worse.
+        # These reference values halve delta; the best split of delta is no worse.
         least = 0.8 if name in ("advanced", "optimal") else 0.999
         assert least * value <= stated[name].epsilon <= 1.0001 * value, name
     assert stated["pld"].epsilon == pytest.approx(REFERENCE["pld"], abs=1e-6)
@@ -66,7 +66,7 @@ def test_gaussian_dp_is_exact_for_gaussians_only():
     assert guarantee.details["mu"] == pytest.approx(math.sqrt(1 / 4 + 3 / 25), rel=1e-12)
     assert epsilon("pld", both, delta=1e-5).epsilon == guarantee.epsilon
     assert epsilon("gdp", PoissonSubsampled(Gaussian(2.0), 1.0), delta=1e-5).kind == "exact"
-    # For other mechanisms its epsilon may be too small: here 6.6016 instead of 6.7688.
+    # For other mechanisms epsilon by gdp may be too small: here 6.6016 instead of 6.7688.
     step = PoissonSubsampled(Gaussian(1.5), 0.04)
     stated = epsilon("gdp", step, delta=1e-5, steps=2250)
     assert stated.epsilon == pytest.approx(6.6015671, abs=1e-6)
@@ -92,7 +92,7 @@ def test_repeated_numbers_of_steps_are_computed_once(monkeypatch):
 )  # fmt: skip
 @pytest.mark.slow
 def test_rdp_is_at_least_as_tight_as_a_fine_grid_of_orders(step, steps):
-    """At a kink of the divergence the default grid alone is off by 2 %."""
+    """At a kink of the divergence the default orders alone give 2 % too much."""
     adjacency = "replace_one" if isinstance(step, WithoutReplacement) else "zero_out"
     runs, orders = Runs.of(step, steps, adjacency), 1 + np.geomspace(0.01, 1e6, 2000)
     if isinstance(step, RandomAllocation):  # chords meet at integer orders
@@ -107,8 +107,8 @@ def test_rdp_is_at_least_as_tight_as_a_fine_grid_of_orders(step, steps):
 
 @each("steps", [1, 10, 300])
 @each("name", ["basic", "advanced", "optimal", "pld"])
-def test_delta_of_every_step_is_counted(name, steps):
-    """For the worst releases delta is exactly 1 - (1 - lost)^T (1 - delta of the coins)."""
+def test_bounds_include_the_delta_of_every_step(name, steps):
+    """Delta of the worst releases is 1 - (1 - lost)^T (1 - delta of T randomized responses)."""
     # Nearly all of delta is used by the steps, so double counting would show.
     local, delta = 0.1, 1e-5
     lost = 0.99 * delta / steps
@@ -126,7 +126,7 @@ def test_more_moments_lower_the_minimum_epsilon():
     assert more.epsilon < floor and more.details["moment"] > 32
 
 
-def test_rdp_returns_the_best_order_and_accepts_any_orders():
+def test_rdp_accountant_finds_the_best_order_and_accepts_any_orders():
     chosen = ACCOUNTANTS["rdp"](orders=(2.0, 17.0, 64.0)).epsilon(ABADI, delta=1e-5, steps=10_000)
     assert chosen.details == {"order": 17.0}
     # Large epsilons need orders near 1, small epsilons large orders.
@@ -149,7 +149,7 @@ def test_delta_is_the_inverse_of_epsilon(name, mechanism, delta):
     back = law.delta(mechanism, epsilon=there.epsilon, **question)
     assert back.epsilon <= there.epsilon and back.delta_lower <= delta * (1 + 1e-12)
     # The smallest epsilon of moments has slope 1/32 in log delta. Other epsilons are accurate
-    # to 1e-12, or less if divisions of delta are searched.
+    # to 1e-12, or less if splits of delta are searched.
     assert back.delta == pytest.approx(delta, rel=1e-4 if name == "moments" else 2e-2)
     # pld rounds both results up, by less than the width of its bracket.
     again = law.epsilon(mechanism, delta=back.delta, **question)
@@ -202,7 +202,7 @@ STEPS = [
     Laplace(0.7),
     Laplace(20.0),
     PoissonSubsampled(Gaussian(4.0), 0.01),
-    # Here equal shares of delta are best; the search once did not try them.
+    # Here equal parts of delta are best; the search once did not try them.
     PoissonSubsampled(Gaussian(0.7), 0.02),
     Composed([(Laplace(20.0), 2), (PoissonSubsampled(Gaussian(0.7), 0.02), 5)]),
 ]
@@ -217,7 +217,7 @@ def test_advanced_is_never_above_basic_and_optimal_never_above_either():
         assert optimal <= advanced <= basic
 
 
-def test_optimal_composition_of_coins_is_exact():
+def test_optimal_composition_of_randomized_responses_is_exact():
     (row,) = golden("composition", rule="optimal", epsilon="0.1", steps="1000")
     coin, question = RandomizedResponse(0.1), {"adjacency": "replace_one", "delta": 1e-5}
     stated = epsilon("optimal", coin, steps=1000, **question).epsilon
@@ -227,8 +227,8 @@ def test_optimal_composition_of_coins_is_exact():
 
 @pytest.mark.slow
 @each("delta", [1e-2, 1e-6])
-def test_optimal_composition_of_different_coins_is_exact(delta):
-    """The worst releases of given epsilons are different coins (Murtagh & Vadhan 2016)."""
+def test_optimal_composition_of_different_randomized_responses_is_exact(delta):
+    """They are the worst releases with these epsilons (Murtagh & Vadhan 2016)."""
     local = [0.05, 0.11, 0.2, 0.2, 0.31, 0.4, 0.52, 0.6, 0.77, 0.9, 1.3]
     coins = Composed(RandomizedResponse(e) for e in local)
     exact = float(epsilon_of_coins(local, [1] * len(local), delta))
@@ -243,7 +243,7 @@ def test_optimal_composition_of_different_coins_is_exact(delta):
     assert best <= remaining <= closed
 
 
-def test_nearly_uniform_coins_have_tiny_epsilon():
+def test_nearly_uniform_answers_have_tiny_epsilon():
     for name in NAMES:
         if ACCOUNTANTS[name]().supports(RandomizedResponse(1.0), "replace_one"):
             coin = RandomizedResponse(1e-17)

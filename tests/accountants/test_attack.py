@@ -1,4 +1,4 @@
-"""Brackets of true positive rates and deltas by PLD contain independently computed values."""
+"""Bounds on true positive rates and deltas by PLD contain independently computed values."""
 
 import math
 
@@ -22,7 +22,7 @@ ULPS = 1e-12
 
 
 def attacked(mechanism, rates=RATES, **question):
-    """Return brackets of the true positive rate after checking general properties."""
+    """Return bounds on the true positive rate, after checking properties of all such bounds."""
     lower, upper = PLD().true_positive_rate(mechanism, false_positive_rate=rates, **question)
     assert np.all((rates <= lower) & (lower <= upper) & (upper <= 1))
     return lower, upper
@@ -38,14 +38,14 @@ def encloses(brackets, truth, *, slack=ULPS, more=0.0):
 @each("sigma, steps", [(1.0, 1), (20.0, 100), (3000.0, 7), (0.5, 10), (1e6, 1)])
 def test_rates_of_gaussians_have_the_closed_form(sigma, steps):
     expected = stats.norm.cdf(stats.norm.ppf(RATES) + math.sqrt(steps) / sigma)
-    # The error of the quantile at 1e-12 is 1e-13 times its square.
+    # The error of the normal quantile at 1e-12 is 1e-13 times the square of the quantile.
     encloses(attacked(Gaussian(sigma), steps=steps), expected)
 
 
 @each("local_epsilon, steps", [(1.0, 1), (0.5, 7), (0.1, 400)])
 def test_rates_of_randomized_response_are_those_of_the_binomial_test(local_epsilon, steps):
     true = 1 / (1 + math.exp(-local_epsilon))
-    # Laws of the number of true answers, with and without the record.
+    # Masses of the number of answers 1 if the true answer is 1, and if it is 0.
     laws = (stats.binom.pmf(np.arange(steps + 1), steps, p) for p in (true, 1 - true))
     expected = most_powerful(*laws, RATES)
     stated = attacked(RandomizedResponse(local_epsilon), steps=steps, **COIN)
@@ -55,12 +55,12 @@ def test_rates_of_randomized_response_are_those_of_the_binomial_test(local_epsil
 
 @each("sigma, q", [(1.0, 0.1), (0.5, 0.01), (4.0, 0.5), (1.0, 1e-3)])
 def test_rates_of_one_sampled_gaussian_are_those_of_threshold_tests(sigma, q):
-    """The best test rejects at large outputs for remove, at small outputs for add."""
+    """The best test rejects at large outputs if a record is removed, at small if one is added."""
     x, rates = np.linspace(-9 * sigma, 1 + 9 * sigma, 200_001), RATES[1:-1]
     without, shifted = (stats.norm.pdf(x, mean, sigma) * (x[1] - x[0]) for mean in (0, 1))
     member = (1 - q) * without + q * shifted
     remove, add = most_powerful(member, without, rates), most_powerful(without, member, rates)
-    # Merged outcomes lose less than the width of a cell.
+    # Tolerance: merging outputs into cells slightly lowers the best rate.
     stated = attacked(PoissonSubsampled(Gaussian(sigma), q), rates)
     encloses(stated, np.maximum(remove, add), slack=1e-6)
 
@@ -92,7 +92,7 @@ def test_rates_may_have_any_shape_and_trivial_cases_are_exact():
     st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from([0.0, 1e-7, 1e-3, 0.1]),
     st.sampled_from([0.01, 1.0, 8.0]), st.booleans(),
 )  # fmt: skip
-@example(905, 1, 1e-7, 0.01, False)  # no knot right of the minimum
+@example(905, 1, 1e-7, 0.01, False)  # no epsilon was tried right of the minimum
 def test_true_positive_rate_is_enclosed_for_wide_brackets_of_delta(seed, atoms, noise, size, lost):
     rng = np.random.default_rng(seed)
     q = rng.dirichlet(np.ones(atoms))

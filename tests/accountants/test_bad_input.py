@@ -1,4 +1,4 @@
-"""Each error of accountants, plans and searches names the argument, the values and the cure."""
+"""Each error of accountants, plans and searches names the argument, its value and what to do."""
 
 import math
 from dataclasses import replace
@@ -174,7 +174,7 @@ def test_errors_name_accountant_and_unsupported_combination(name, mechanism, adj
 @each(
     "search, target, message",
     [
-        # The moments accountant cannot fall below ln(1/delta) / 32 = 0.36.
+        # Epsilon by the moments accountant is at least ln(1/delta) / 32 = 0.36.
         *((search, ("moments", {"epsilon": 0.1, "delta": 1e-5}),
            f"got epsilon=0.1: the smallest epsilon found over all {parameter} is 0.359")
           for search, parameter in ((smallest_noise_multiplier, "noise_multiplier"),

@@ -1,4 +1,4 @@
-"""Calibration: results reach the target, and slightly more aggressive values do not."""
+"""Calibration: results reach the target, and values with slightly less privacy do not."""
 
 import math
 from functools import partial
@@ -64,7 +64,7 @@ def test_noise_of_any_base_is_calibrated_under_any_adjacency():
     assert reached.guarantee == again and 1.9 < again.epsilon <= 2.0
 
 
-# Epsilon, delta, q, T, and the known sigma.
+# Epsilon, delta, sample rate, steps, and the known noise multiplier.
 TARGETS = [
     (1.0, 1e-5, 0.01, 10_000, 3.812816835),
     (3.0, 1e-5, 256 / 60_000, 14_062, 0.968407924),
@@ -115,7 +115,7 @@ def test_noise_is_calibrated_to_the_rates_of_an_attack():
 
 
 def test_value_slightly_above_the_target_does_not_reach_it():
-    """Use an accountant that returns the same value for every parameter."""
+    """The search gets the same value for every parameter: the target, or slightly more."""
     place = {"guess": 0.0, "lower": -1.0, "upper": 1.0}
     for goal in (0.049, 0.3, 0.77):
         for answer, first in ((goal, -1.0), (math.nextafter(goal, 1), math.inf)):
@@ -135,7 +135,7 @@ def test_value_slightly_above_the_target_does_not_reach_it():
     [(True, 1, 17, 2e-6), (False, 1, 30, 2e-9), (True, 0, 15, 1e-6)],
 )
 def test_few_costly_evaluations_are_made(coarse, below, answers, error):
-    """Count full evaluations where epsilon jumps over the target.
+    """Count evaluations at full accuracy if epsilon jumps from 1.8 to 2.2.
 
     Without a lower bound the search does not bisect to six digits.
     """

@@ -16,9 +16,9 @@ from dplearn.accountants.pld import PLD
 from dplearn.core.guarantee import ADJACENCIES, Reference
 from dplearn.teaching.book.kit.oracles import coins_delta
 
-# Errors in counts or directions also show on a coarse lattice.
+# Wrong counts, or P and Q confused, also show on a coarse lattice.
 COARSE = {"pld": PLD(rtol=1e-2, most_cells=2**12)}
-# Tolerances: the accuracy of the lattice; the grid of divisions of delta differs between a curve
+# Tolerances: the accuracy of the coarse lattice; candidate splits of delta differ between a curve
 # and a single result.
 WOBBLE = {"pld": 2e-2, "advanced": 1e-8, "optimal": 1e-8}
 DELTA = 1e-6
@@ -122,8 +122,8 @@ def test_epsilon_is_monotone_in_steps_and_delta(name, quick):
 
 
 @each("name", ["gaussian", "composed", "poisson_subsampled", "randomized_response"])
-def test_listed_copies_equal_a_count(name):
-    """Check the base class's counts; test_soundness compares lists for pld."""
+def test_listed_copies_have_the_epsilon_of_a_count(name):
+    """Check the counts of the base class; test_soundness compares such lists for pld."""
     for accountant, mechanism, adjacency, case in cases(name, True):
         question = {"delta": DELTA, "adjacency": adjacency}
         counted = accountant.epsilon(mechanism, steps=6, **question).epsilon
@@ -137,7 +137,7 @@ def test_listed_copies_equal_a_count(name):
 
 @quick_and_slow
 @each_mechanism
-def test_one_run_lies_between_witness_and_profile(name, quick):
+def test_epsilon_of_one_run_lies_between_witness_and_profile(name, quick):
     for accountant, mechanism, adjacency, case in cases(name, quick):
         guarantee = accountant.epsilon(mechanism, delta=DELTA, adjacency=adjacency)
         assert guarantee.lower <= guarantee.epsilon, f"{case}: {guarantee}"
@@ -198,7 +198,7 @@ def test_closed_rdp_equals_the_integral_of_the_profile(mechanism, adjacency):
 
 
 @each("mechanism, adjacency", lambda: [p for p in pairs() if p[0].zcdp(p[1]) is not None])
-def test_zcdp_line_bounds_the_renyi_curve(mechanism, adjacency):
+def test_renyi_divergences_are_at_most_rho_times_their_order(mechanism, adjacency):
     line = mechanism.zcdp(adjacency) * ORDERS
     assert np.all(mechanism.rdp(ORDERS, adjacency=adjacency) <= line * (1 + 1e-9))
 
@@ -214,7 +214,7 @@ EXACT_ZCDP = ("laplace", "geometric", "randomized_response", "exponential")
     ],
 )
 def test_zcdp_is_the_largest_divergence_over_its_order(mechanism, adjacency):
-    """Integrate the profile, except for bounded range, whose profile belongs to no single pair."""
+    """Integrate the profile, except that of the exponential mechanism, which no pair attains."""
     orders = 1 + np.geomspace(1e-4, 1e3, 60)
     divergences = np.max([p.renyi(orders) for p in mechanism.profiles(adjacency)], axis=0)
     if mechanism.name == "exponential":

@@ -33,7 +33,7 @@ from outcomes import assert_suits, gaussian_ends, sampled
 
 
 def mean_loss(sigma, q):
-    """Return mean and standard deviation of a step's loss in direction remove, by a Riemann sum."""
+    """Return mean and standard deviation of a step's loss if a record is removed, by quadrature."""
     u = np.linspace(-9, 9, 4001)
     weight = np.exp(-u * u / 2) / np.exp(-u * u / 2).sum()
     loss = lambda x: np.logaddexp(math.log1p(-q), math.log(q) + (2 * x - 1) / (2 * sigma**2))
@@ -46,14 +46,14 @@ def mean_loss(sigma, q):
 @each(
     "sigma, q, steps, delta, width",
     [
-        # Cells wider than 709 nats once lost the mass of their node.
+        # The mass of cells wider than 709 nats was once lost.
         (0.03, 0.001, 10**7, 1e-5, 0.05), (0.02, 0.01, 10**6, 1e-2, math.inf),
         (0.01, 0.01, 10**7, 1e-5, math.inf),
         # Lower bounds once overflowed in cells of several hundred nats.
         (0.025, 0.9, 10**4, 1e-5, math.inf),
         # The product of two negative factors was once accepted as a positive budget.
         (5.0, 0.01, 10**12, 1e-5, math.inf),
-        # A law concentrated near log(1 - q) was once treated as an atom.
+        # A distribution of losses near log(1 - q) was once treated as an atom.
         (0.1, 1e-6, 10**6, 0.01, 1e-2), (0.12, 1e-5, 10**6, 0.01, 1e-4),
     ],
 )  # fmt: skip
@@ -89,7 +89,7 @@ DRAWS = {
 
 
 @each("draws, steps", [*((draws, 1) for draws in DRAWS), ("none", 100), ("poisson", 100)])
-def test_tiny_noise_gives_a_reason(draws, steps):
+def test_tiny_noise_gives_a_reason_for_a_large_epsilon(draws, steps):
     run = {"delta": 1e-5, "steps": steps, "adjacency": "zero_out"}
     text = str(PLD().epsilon(DRAWS[draws](Gaussian(5e-4)), **run))
     assert text.endswith("one release betrays a record: epsilon is beyond every use)")
@@ -102,7 +102,7 @@ def test_large_epsilon_because_of_many_steps_has_no_reason():
     assert PLD().epsilon(sampled(5e-4, 1e-8), delta=1e-5, steps=100).reason == ""
 
 
-def test_crossed_ends_are_discarded_and_other_rows_are_kept(monkeypatch):
+def test_contradictory_bounds_are_discarded_and_other_rows_are_kept(monkeypatch):
     ends = np.array([2.0, 3.0]), np.array([1.0, 3.1])
     monkeypatch.setattr(Lattice, "brackets", lambda *_, **__: ends)
     run = {"delta": 1e-5, "steps": 9}
@@ -112,8 +112,8 @@ def test_crossed_ends_are_discarded_and_other_rows_are_kept(monkeypatch):
     assert (other.lower, other.epsilon) == (3.0, 3.1)
 
 
-def test_laws_have_total_mass_one_or_are_trivial():
-    # Chords over a cell that is wider than 709 nats and begins just below 0.
+def test_discretised_losses_have_total_mass_one_or_are_all_zero():
+    # Masses from chords over a cell that is wider than 709 nats and begins just below 0.
     nodes = np.array([-1e-3, 800.0, 1600.0])
     (pair,) = sampled(0.03, 0.001).profiles()[:1]
     value = np.exp(pair.log_delta_of(np.abs(nodes)))
@@ -138,7 +138,7 @@ def test_epoch_of_one_batch_is_a_plain_gaussian():
 
 
 def test_dominating_gaussians_depend_on_the_adjacency():
-    """Their shift doubles under replace_one; Laplace noise has no dominating Gaussian."""
+    """Shifts of Gaussians double under replace_one; Laplace noise has no dominating Gaussian."""
     fixed = Composed([(WithoutReplacement(Gaussian(4.0), 0.5), 3), Gaussian(2.0)])
     assert dominating_shifts(Runs.of(fixed, [5], "replace_one")).tolist() == [0.5, 1.0]
     assert dominating_shifts(Runs.of(sampled(4.0, 0.5), [5], "add_remove")).tolist() == [0.25]
@@ -148,7 +148,7 @@ def test_dominating_gaussians_depend_on_the_adjacency():
 
 
 def test_mechanism_with_tiny_losses_does_not_affect_others():
-    """If all its losses are truncated, the other mechanisms are still composed."""
+    """Even if all losses of one are truncated, the other mechanisms are composed."""
     rare = WithoutReplacement(Gaussian(0.01750844), 2.6515e-7)
     choice = WithoutReplacement(ExponentialMechanism(0.0273), 9.5328e-8)
     both = Composed([(rare, 179), (choice, 66), Gaussian(0.2836)])
@@ -166,22 +166,22 @@ def test_epsilon_is_0_if_summed_total_variation_is_below_delta():
     "mechanism, adjacency, steps, delta, width",
     [
         (WithoutReplacement(Gaussian(0.24), 1e-6), "replace_one", 10**5, 1e-5, 2e-3),
-        # The contour integral of its witness, a sampled Gaussian, raised the lower end from 13.953.
+        # A contour integral for a sampled Gaussian raised the lower bound from 13.953.
         (WithoutReplacement(Gaussian(0.8), 0.001), "replace_one", 10**4, 1e-6, 0.071),
-        # The upper end was once a Chernoff bound of the other direction, 74 times too large.
+        # The upper bound was once a Chernoff bound for the swapped pair, 74 times too large.
         (sampled(20.0, 1e-5), "add_remove", 2, 1e-10, 1e-4),
         (sampled(5.0, 1e-4), "add_remove", 2, 1e-5, 1e-4),
     ],
 )
 @pytest.mark.slow
-def test_brackets_of_difficult_settings_are_narrow(mechanism, adjacency, steps, delta, width):
+def test_brackets_for_difficult_parameters_are_narrow(mechanism, adjacency, steps, delta, width):
     bound = PLD().epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
     assert bound.kind == "bracket" and bound.epsilon <= bound.lower * (1 + width)
 
 
 @each("epsilon", [20.0, 28.0, 34.0, 40.0])
 def test_optimal_composition_of_nearly_deterministic_answers(epsilon):
-    """Only the largest loss of ten answers counts: delta = p^10 (1 - e^{total - 10 epsilon})."""
+    """Only the largest loss of ten answers counts: delta = p^10 (1 - exp(total - 10 epsilon))."""
     answer = ACCOUNTANTS["optimal"]().epsilon(
         RandomizedResponse(epsilon), delta=1e-5, steps=10, adjacency="replace_one"
     )
@@ -200,14 +200,14 @@ def test_optimal_composition_of_nearly_deterministic_answers(epsilon):
 def test_calibrations_end_at_proved_values(search, expected, step, run):
     """Searches once accepted "epsilon <= 0", or tried values that took minutes."""
     found = search(step, **run, delta=1e-5)
-    # Without a lower bound the search ends at a relative error of 1e-3.
+    # Without a lower bound on epsilon the search ends at a relative error of 1e-3.
     assert found.value == pytest.approx(expected, rel=1e-3)
     again = step.vary(**{found.parameter: found.value})
     again = PLD().epsilon(again, delta=1e-5, steps=run["steps"])
     assert again.epsilon == found.guarantee.epsilon <= run["epsilon"]
 
 
-def test_few_passes_are_made_where_the_lattice_does_not_help(monkeypatch):
+def test_few_passes_are_made_if_the_lattice_does_not_narrow_the_bracket(monkeypatch):
     """Twenty passes once changed nothing, and too little truncation gave epsilon = 0.0153."""
     tried, whole = [], Group._pass
     count = lambda *args, **more: tried.append(args) or whole(*args, **more)
@@ -235,7 +235,7 @@ def test_bounds_for_tiny_noise_are_not_nan(name, step):
         assert bound.epsilon < math.inf or bound.reason
 
 
-def test_lower_ends_rise_along_a_curve(monkeypatch):
+def test_lower_bounds_do_not_decrease_with_the_steps(monkeypatch):
     """A lower bound for few steps holds for more steps, which release the same and more."""
     step, delta = sampled(1.36, 0.0011), 1e-30
     many, few = PLD().epsilon_curve(step, delta=delta, steps=[32, 10])
@@ -267,7 +267,7 @@ def test_moments_of_little_noise_and_tiny_sample_rates():
 
 
 def test_moments_of_very_many_atoms_need_little_memory():
-    """One panel per atom and order once took 3 to 8 GiB."""
+    """One quadrature panel per atom and order once took 3 to 8 GiB."""
     sigma, q, orders = 3000.0, 0.1, np.array([1.5, 4.0, 30.0])
     k = np.arange(-40_000, 40_001.0)
     log_mass = -0.5 * (k / sigma) ** 2 - math.log(sigma * math.sqrt(2 * math.pi))
@@ -299,7 +299,7 @@ def test_ends_of_exact_results_are_rounded_outwards(sigma):
 
 
 def test_one_run_is_exact_if_both_ends_agree():
-    """Both ends have a margin of 2e-12; a gap of 1e-9 means two different pairs."""
+    """Both bounds have a margin of 2e-12; a gap of 1e-9 means that two pairs differ."""
     epsilon = float(Gaussian(1.0).profiles()[0].epsilon(1e-5))
     for gap, kind in [(0.0, "exact"), (1e-9, "bracket")]:
         assert one_run(1.0, epsilon * (1 + gap), 1e-5).kind == kind
@@ -335,7 +335,7 @@ def binomial_tail(k, chance, steps):
 @each("steps, size", [(10**3, 1.0), (10**6, 5.0), (10**8, 1.0)])
 @mp.workdps(30)
 def test_error_bound_of_binomial_tails_covers_the_rounded_argument(steps, size):
-    """The error grows like the square root of the number of trials."""
+    """The relative error grows like the square root of the number of trials."""
     epsilon = size / math.sqrt(steps)
     chance = 1 / (1 + mp.exp(-mpf(epsilon)))
     k = round(float(steps * chance) + 10 * math.sqrt(steps))
@@ -346,7 +346,7 @@ def test_error_bound_of_binomial_tails_covers_the_rounded_argument(steps, size):
 
 
 def test_sample_rate_with_ten_digits_gives_whole_batches():
-    """A rate rounded to ten digits must not lose a batch; at eight digits a remainder is left."""
+    """A rate rounded to ten digits loses no batch; at eight digits an incomplete batch remains."""
     of = lambda rate, **more: SamplingScheme.of(Gaussian(1.0), "shuffled", rate, 1, **more)
     for count in range(1, 400):
         scheme = of(float(f"{1 / count:.10g}"))

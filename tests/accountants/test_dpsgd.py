@@ -49,7 +49,7 @@ def test_steps_are_rounded_up_but_not_by_rounding_errors(size, batch, epochs, st
     assert (run.steps, run.sample_rate) == (steps, batch / size)
 
 
-def test_each_sampling_has_its_mechanism():
+def test_each_sampling_scheme_has_a_mechanism():
     make = lambda **changes: dataclasses.replace(RUN, **changes).mechanism
     assert make() == PoissonSubsampled(Gaussian(4.0), 0.01)
     assert make(sampling="without_replacement") == WithoutReplacement(Gaussian(4.0), 0.01)
@@ -123,7 +123,7 @@ def test_guarantees_at_many_steps_equal_single_guarantees(sampling):
     curve = run.guarantees("rdp", delta=1e-5, steps=np.array(steps))
     for there, n in zip(curve, steps, strict=True):
         alone = run.guarantee("rdp", delta=1e-5, steps=n)
-        # The quadrature of a subset's profile shares its panels between all orders.
+        # Without replacement, quadrature panels are shared by all orders, which changes rounding.
         rel = 1e-12 if sampling == "without_replacement" else 0.0
         assert there.epsilon == pytest.approx(alone.epsilon, rel=rel, abs=0.0)
         own = {"epsilon": alone.epsilon, "details": alone.details}
@@ -138,7 +138,7 @@ SCHEDULE = Phases((RUN, QUIET, dataclasses.replace(RUN, max_grad_norm=0.1, steps
 @pytest.mark.slow
 @each("name", [*ACCOUNTANTS])
 def test_phases_compose_their_completed_steps(name):
-    """Counts are written out by hand; equal phases are one mechanism."""
+    """Compare with counts written out by hand; equal phases are one mechanism."""
     law, question = ACCOUNTANTS[name](), {"delta": 1e-5, "adjacency": "add_remove"}
     rows = {9: (9, 0), 10_000: (10_000, 0), 10_040: (10_000, 40), 10_057: (10_007, 50)}
     rows |= {0: (0, 0), 30_050: (30_000, 50)}  # beyond the plan the last phase goes on
@@ -186,7 +186,7 @@ def test_upper_bounds_count_begun_epochs_of_each_phase_and_lower_bounds_complete
     stated = run.guarantee(law, delta=1e-5)
     begun = law.epsilon(Composed([(loud, 2), quiet]), **question)
     complete = law.epsilon(Composed([loud, quiet]), **question)
-    # Tolerance: rows of one lattice have the same cells.
+    # Tolerance: all rows of counts share the cells of one lattice.
     assert stated.epsilon == pytest.approx(begun.epsilon, rel=1e-3)
     assert stated.lower == pytest.approx(complete.lower, rel=1e-3) and stated.lower > 0
 

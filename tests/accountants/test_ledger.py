@@ -28,20 +28,20 @@ BUDGET = {"epsilon": 1.0, "delta": 1e-5}
 
 
 def next_release(transcript, pairs):
-    """Choose a release by earlier results: a larger epsilon after lies, a delta at every fourth."""
+    """Choose a release by the number of earlier lies; with `pairs` every fourth has a delta."""
     lies = transcript.count(0)
     epsilon = 0.05 + 0.3 * lies if len(transcript) % 3 else 0.4 / (1 + lies)
     return ApproximateDP(epsilon, 1e-3 if pairs and len(transcript) % 4 == 3 else 0.0)
 
 
 def transcripts(ledger, log_p=0.0, log_q=0.0, transcript=()):
-    """Yield log probabilities of all results for two neighbours."""
+    """Yield log probabilities of every transcript under two neighbours."""
     release, here = next_release(transcript, bool(ledger.reserve)), copy.copy(ledger)
     if len(transcript) == 9 or not here.fits(release):
         yield log_p, log_q
         return
     here.add(release)
-    if release.delta:  # outcomes that reveal the neighbour
+    if release.delta:  # results that reveal which neighbour is used
         yield log_p + math.log(release.delta), -math.inf
         yield -math.inf, log_q + math.log(release.delta)
     rest = math.log1p(-release.delta)
@@ -107,7 +107,7 @@ def test_plan_fits_a_budget_equal_to_its_epsilon(method, adaptive):
         assert not parts.fits(first.mechanism, steps=10)
 
 
-def test_total_of_a_fixed_list_is_its_composition():
+def test_total_of_a_fixed_list_is_the_bound_of_its_composition():
     ledger = Ledger(delta=1e-5, adaptive=False)
     run = [(Gaussian(30.0), 40), (Laplace(20.0), 3), (PoissonSubsampled(Gaussian(1.0), 0.01), 50)]
     for mechanism, steps in run:
@@ -165,7 +165,7 @@ def test_approximate_dp_releases_use_the_reserve():
 @each("local, delta", [(0.3, 0.05), (1.0, 0.2), (0.05, 1e-3)])
 @pytest.mark.slow
 def test_without_a_budget_the_loss_rarely_exceeds_the_stated_bound(local, delta):
-    """Follow all walks of 600 coins; the bound holds at all steps simultaneously."""
+    """Enumerate the losses of 600 randomized responses; the bound holds at all steps at once."""
     ledger = Ledger(delta=delta, adjacency="replace_one")
     expected, walks, ever = 1 / (1 + math.exp(-local)), {0: 1.0}, 0.0
     for step in range(1, 601):

@@ -1,4 +1,4 @@
-"""The accountant for opacus in runs of opacus."""
+"""The accountant that `dplearn.opacus` registers, in a run of opacus."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Printed sentences are true: the engine at the printed numbers does not contradict them."""
+"""Printed sentences are true: bounds computed at the printed numbers do not contradict them."""
 
 import re
 
@@ -19,12 +19,12 @@ SENTENCE = re.compile(
     r"(?:(?P<lower>\S+) <= )?(?P<what>epsilon|delta) (?P<sign><=|=|>=) (?P<upper>\S+) "
     r"at (?:epsilon|delta) = (?P<at>[^\s,]+), (?P<adjacency>\w+), by (?P<method>\w+)"
 )
-# The engine rounds both ends outwards by less than this relative amount.
+# Accountants round both bounds outwards by less than this relative amount.
 HAIR = 1e-11
 
 
 def assert_true(result, mechanism, steps=1):
-    """Compare a printed sentence with the engine's result at its numbers; return the numbers."""
+    """Check a printed sentence against bounds computed at its numbers; return the numbers."""
     printed = SENTENCE.search(str(result))
     assert printed, result
     high = float(printed["upper"])

@@ -64,7 +64,7 @@ def test_statement_of_each_plan_is_complete(plan, own, words):
     assert all(assumed in unfolded for assumed in stated.guarantee.assumptions)
 
 
-def test_stated_attack_is_the_best_one_against_a_gaussian():
+def test_stated_true_positive_rate_is_the_best_against_a_gaussian():
     whole = DPSGD(noise_multiplier=2.0, sample_rate=1.0, steps=4, sampling="none")
     stated = whole.statement(**PARTS | {"sampling": "none"})  # type: ignore[arg-type]
     assert stated.true_positive_rate == pytest.approx(norm.cdf(norm.ppf(0.01) + 1.0), rel=1e-6)

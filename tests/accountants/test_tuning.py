@@ -1,4 +1,4 @@
-"""The best of a random number of runs, against enumeration of all outcomes."""
+"""Compare bounds for the best of a random number of runs with enumeration of all outcomes."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ each_law = each("tries, shape", [(2, 0.0), (10, 0.0), (10, 1.0), (4, -0.5), (100
 
 
 def pairs_of_best(tuned):
-    """Return the laws of the best answer for two neighbours, for every ranking."""
+    """Yield the masses of the best answer under two neighbours, for every ranking of answers."""
     counts = repetitions(shape=tuned.shape, stop=tuned.stop)
     for ranks in itertools.permutations(range(4)):
         p, q = (best_of(law[list(ranks)], counts) for law in PAIR)
@@ -44,12 +44,12 @@ def test_no_ranking_of_the_answers_leaks_more_than_the_bound(tries, shape):
 
 
 @each_law
-def test_draw_follows_the_law_of_the_theorem(tries, shape):
+def test_number_of_runs_has_the_distribution_of_the_theorem(tries, shape):
     tuned, rng = Tuned(ANSWERS, tries=tries, shape=shape), np.random.default_rng(1)
     law = repetitions(shape=shape, stop=tuned.stop)
     assert law @ np.arange(1, law.size + 1) == pytest.approx(tries, rel=1e-6)
     drawn = np.bincount([tuned.draw(rng) for _ in range(2000)], minlength=law.size + 1)[1:]
-    # Each cell but the last has ten expected draws or more; one false alarm in a million.
+    # Each cell but the last has ten expected draws or more; false alarms: one in a million.
     cells = np.minimum(np.floor(np.cumsum(law) * 100), 99)
     expected, counted = (
         np.bincount(cells.astype(int), weights=w)[np.unique(cells.astype(int))]

@@ -1,4 +1,4 @@
-"""Permute-and-flip against enumeration of its output laws."""
+"""Compare permute-and-flip with enumeration of its output distributions."""
 
 import math
 
@@ -13,14 +13,14 @@ from outcomes import EPSILONS, delta_by_definition
 
 
 def flips(scores, scale):
-    """Return each candidate's probability: roll the scores, as the formula is for the first."""
+    """Return each candidate's probability, moved to the front, as the formula is for the first."""
     rolled = [np.roll(scores, -k) for k in range(len(scores))]
     return np.array([permute_and_flip_probability(scores=u, scale=scale) for u in rolled])
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 @pytest.mark.parametrize(("adjacency", "moves"), [("add_remove", 1), ("replace_one", 2)])
-def test_two_candidates_attain_the_worst_case(epsilon, adjacency, moves):
+def test_two_candidates_attain_the_profile_of_permute_and_flip(epsilon, adjacency, moves):
     (profile,) = PermuteAndFlip(epsilon).profiles(adjacency)
     bound, rng, scale = profile.delta(EPSILONS), np.random.default_rng(0), 2 / epsilon
     for size in (2, 3, 4, 6) * 8:

@@ -1,4 +1,4 @@
-"""Correlated noise: sensitivities against enumeration, and the equivalent Gaussian."""
+"""Compare sensitivities with enumeration, and correlated noise with the equivalent Gaussian."""
 
 import itertools
 import math
@@ -15,7 +15,7 @@ BANDED = np.tril(np.triu(RNG.normal(size=(12, 12)), -2))  # three bands, of both
 
 
 def tree_strategy(steps):
-    """Return a matrix with a row per complete node of a binary tree: 1 at the steps below it."""
+    """Return a matrix with a row for each complete subtree of a binary tree: 1 at its steps."""
     sizes = [1 << level for level in range(steps.bit_length())]
     nodes = [(first, size) for size in sizes for first in range(0, steps - size + 1, size)]
     return np.array([[first <= t < first + size for t in range(steps)] for first, size in nodes])
@@ -43,7 +43,7 @@ STRATEGIES = {
 def test_sensitivity_bound_holds_for_all_patterns_and_is_exact_if_claimed(
     name, separation, participations
 ):
-    """Sums of absolute products are upper bounds; equal contributions attain the plain sum."""
+    """The sum of absolute products is an upper bound; equal contributions attain the plain sum."""
     schema = {"separation": separation, "participations": participations}
     run = CorrelatedGaussian.from_strategy(STRATEGIES[name], noise_multiplier=1.0, **schema)
     products = STRATEGIES[name].T @ STRATEGIES[name]

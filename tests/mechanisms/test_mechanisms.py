@@ -1,4 +1,4 @@
-"""Mechanisms against enumeration and integration of their definitions, in both directions."""
+"""Compare mechanisms with enumeration and integration by definition, also with P and Q swapped."""
 
 import math
 import re
@@ -97,7 +97,7 @@ def test_integer_noise_equals_enumeration(cls, noise, sensitivity, adjacency, co
     log_weight, k = SHAPES[cls](noise * sensitivity), np.arange(-900, 901)
     norm = np.logaddexp.reduce(log_weight(k))
     p, q = (np.exp(log_weight(k - s) - norm) for s in (contributions * sensitivity, 0))
-    # Tolerance: 1801 terms, each with an error of one ulp. Both directions have one profile.
+    # Tolerance: 1801 terms, each with an error of one ulp. The swapped pair has the same profile.
     for one, other in ((p, q), (q, p)):
         exact = delta_by_definition(one, other)
         np.testing.assert_allclose(profile.delta(EPSILONS), exact, atol=1e-13)
@@ -136,7 +136,7 @@ def test_discrete_gaussian_divergences_at_large_fractional_orders():
 @each_adjacency
 @each("range_epsilon", [0.3, 3.0])
 def test_exponential_profile_is_that_of_the_worst_pair(range_epsilon, adjacency, contributions):
-    # Two outcomes with losses t and t - span, such that both laws sum to 1.
+    # Two outcomes with losses t and t - span, such that the masses of p and of q sum to 1.
     mechanism, span = ExponentialMechanism(range_epsilon), contributions * range_epsilon
     t = np.linspace(1e-9, span - 1e-9, 4001)[:, None]
     p = (math.exp(span) - np.exp(t)) / math.expm1(span)
@@ -293,7 +293,7 @@ def test_zero_noise_gives_infinite_epsilon_even_if_nested():
 
 
 def test_divergences_of_large_geometric_noise_are_accurate():
-    """Subtracting 1 from the sum of ratios once lost 1.5e-7."""
+    """Subtracting 1 from the moment once caused a relative error of 1.5e-7."""
     shift, rate = 200, mpf(1) / (mpf(88.9) * 200)
     with mpmath.workdps(40):
         half = 1 / (1 + mpmath.exp(-rate))

@@ -1,8 +1,8 @@
-"""Outputs of release() have the law of the profile.
+"""Outputs of release() have the distribution that the profile assumes.
 
 The largest gap between the empirical and the stated distribution function is compared with the
-bound of Dvoretzky, Kiefer and Wolfowitz, which holds for every law: a correct implementation
-fails each test with probability below 1e-6 over random seeds. The seeds are fixed.
+bound of Dvoretzky, Kiefer and Wolfowitz, which holds for every distribution: a correct
+implementation fails each test with probability below 1e-6 over random seeds. Seeds are fixed.
 """
 
 import math
@@ -56,11 +56,11 @@ AROUND_TEN = [
 
 
 @each("mechanism, distribution, kind", AROUND_TEN)
-def test_noise_has_the_stated_law_and_coordinates_are_independent(mechanism, distribution, kind):
+def test_noise_has_its_distribution_and_independent_coordinates(mechanism, distribution, kind):
     drawn = mechanism.release(np.full((DRAWS // 2, 2), 10, dtype=kind), sensitivity=2, rng=rng())
     assert drawn.shape == (DRAWS // 2, 2) and drawn.dtype.kind == kind
     assert gap(drawn, distribution) < largest_gap(DRAWS)
-    # A sample correlation has deviation 1 / sqrt(n) and exceeds five with probability 6e-7.
+    # A sample correlation exceeds five deviations, 5 / sqrt(n), with probability 6e-7.
     assert abs(np.corrcoef(*drawn.T)[0, 1]) < 5 / math.sqrt(len(drawn))
 
 

@@ -1,4 +1,4 @@
-"""The area between both output laws equals the profile, for every mechanism with `outputs`."""
+"""Delta by integration of output densities equals the profile, for all mechanisms with both."""
 
 import itertools
 
@@ -32,7 +32,7 @@ def varied(example):
 
 
 def pairs():
-    """Return all mechanisms, adjacencies and directions with known output laws."""
+    """Yield every known pair of output distributions, with the profile and the mechanism."""
     every = {m for law in MECHANISMS.values() for e in law.examples() for m in varied(e)}
     for mechanism, adjacency in itertools.product(sorted(every, key=repr), ADJACENCIES):
         try:
@@ -46,7 +46,7 @@ def pairs():
 PAIRS = list(pairs())
 
 
-def test_most_mechanisms_have_output_laws():
+def test_most_mechanisms_have_output_distributions():
     with_laws = {mechanism.name for _, _, mechanism in PAIRS}
     assert len(with_laws) >= 7
     for name in set(MECHANISMS) - with_laws:
@@ -55,7 +55,7 @@ def test_most_mechanisms_have_output_laws():
 
 @pytest.mark.slow
 @each("law, profile, mechanism", PAIRS)
-def test_both_laws_integrate_to_one_and_the_area_is_delta(law, profile, mechanism):
+def test_output_densities_integrate_to_one_and_give_delta(law, profile, mechanism):
     expected = profile.delta(EPSILONS)
     for epsilon, delta in zip(EPSILONS, expected, strict=True):
         x, weight, p, q = law.nodes(epsilon)
@@ -69,7 +69,7 @@ def test_both_laws_integrate_to_one_and_the_area_is_delta(law, profile, mechanis
 
 @pytest.mark.slow
 @each("law, profile, mechanism", [pair for pair in PAIRS if pair[2].attained])
-def test_swapped_laws_have_the_reverse_profile(law, profile, mechanism):
+def test_swapped_output_distributions_have_the_reverse_profile(law, profile, mechanism):
     at = [0.0, 0.3, 2.0]
     values = [law.reverse().delta(e) for e in at]
     assert values == pytest.approx(profile.reverse().delta(at), rel=1e-6, abs=1e-9)
@@ -77,7 +77,7 @@ def test_swapped_laws_have_the_reverse_profile(law, profile, mechanism):
 
 
 def test_narrow_peak_at_a_corner_is_integrated():
-    """p is N(0, 1) like q, but with probability 1e-3 Laplace of scale 1e-5 at 1/3."""
+    """q is N(0, 1), and so is p but for probability 1e-3 of Laplace noise of scale 1e-5 at 1/3."""
 
     def log_q(x):
         return -0.5 * x**2 - 0.5 * np.log(2 * np.pi)
@@ -86,7 +86,7 @@ def test_narrow_peak_at_a_corner_is_integrated():
         return np.logaddexp(np.log1p(-1e-3) + log_q(x), np.log(1e-3 / 2e-5) - abs(x - 1 / 3) / 1e-5)
 
     law = Outputs(log_p, log_q, -8.0, 8.0, corners=(1 / 3,))
-    # The peak r = c e^{-d/s} ends where 0.999 + r/q = e^eps; q is constant there up to 1e-4.
+    # The peak r of p ends where 0.999 + r / q = e^eps; q is constant there up to 1e-4.
     q, c = float(np.exp(log_q(1 / 3))), 1e-3 / 2e-5
     for epsilon in (0.5, 2.0):
         floor = (np.exp(epsilon) - 0.999) * q

@@ -1,4 +1,4 @@
-"""One epoch of balls and bins: upper and lower laws, and exact moments."""
+"""One epoch of random allocation: upper and lower bounds, and exact moments."""
 
 import itertools
 import math
@@ -15,13 +15,13 @@ EPSILONS = np.concatenate([[0.0], np.geomspace(1e-6, 60, 60)])
 
 
 def brackets(sigma, batches):
-    """Return (lower, upper) profiles for direction remove and for direction add."""
+    """Return (lower, upper) profiles for a removed and for an added record."""
     epoch = RandomAllocation(Gaussian(sigma), batches)
     return list(zip(epoch.witnesses(), epoch.profiles(), strict=True))
 
 
 def two_batches(sigma, step=0.012, order=2):
-    """Return Q-masses and likelihood ratios for two batches, on a square lattice."""
+    """Return likelihood ratios of two batches and their masses under Q, on a square lattice."""
     x = np.arange(-12, 12 + order / sigma, step)
     mass, y = np.exp(-x * x / 2) * step / math.sqrt(2 * math.pi), np.exp(x / sigma - 0.5 / sigma**2)
     return np.multiply.outer(mass, mass).ravel(), (np.add.outer(y, y) / 2).ravel()
@@ -29,7 +29,7 @@ def two_batches(sigma, step=0.012, order=2):
 
 @pytest.mark.slow
 @each("sigma", [0.4, 1.0, 3.0])
-def test_brackets_contain_the_quadrature_for_two_batches(sigma):
+def test_bounds_contain_delta_by_quadrature_for_two_batches(sigma):
     mass, ratio = two_batches(sigma)
     for epsilon in (0.0, 0.1, 1.0, 2.5):
         x = math.exp(epsilon)
@@ -67,7 +67,7 @@ def test_witness_and_profile_are_close_and_below_the_gaussian(sigma, batches):
 
 
 def multinomial_moment(sigma, batches, order):
-    """Return E[mean^a] by the multinomial sum over B exponents."""
+    """Return E[f^order] for the mean f of all likelihood ratios, by a multinomial sum."""
     total = 0.0
     for parts in itertools.product(range(order + 1), repeat=batches):
         if sum(parts) == order:
@@ -93,16 +93,16 @@ def test_divergence_of_order_two_equals_its_closed_form(sigma, batches):
 
 
 @each("sigma", [0.6, 1.0, 4.0])
-def test_renyi_bounds_quadrature_for_two_batches_in_both_directions(sigma):
+def test_renyi_divergences_of_two_batches_are_at_least_those_by_quadrature(sigma):
     mass, ratio = two_batches(sigma, step=0.05, order=10)
     moment = lambda powers: np.log([mass @ ratio**power for power in powers])
     orders = np.array([1.3, 2.0, 2.5, 3.0, 6.0])
     exact = np.maximum(moment(orders), moment(1 - orders)) / (orders - 1)
     values, whole = RandomAllocation(Gaussian(sigma), 2).rdp(orders), orders == np.round(orders)
     np.testing.assert_allclose(values[whole], exact[whole], rtol=1e-8)
-    # The chord between two integer orders lies above the exact value.
+    # At other orders the chord between two integer orders lies above the exact value.
     assert np.all((exact < values) & (values < 1.6 * exact) | whole)
-    # The line of the module's proof lies between the two directions.
+    # The line of the module's proof lies between the divergences of (Q, P) and (P, Q).
     line = orders * (orders - 1) / 2 * math.log1p(math.expm1(1 / sigma**2) / 2)
     assert np.all(moment(1 - orders) <= line)
     assert np.all(line[whole] <= moment(orders[whole]) * (1 + 1e-9))

@@ -1,4 +1,4 @@
-"""Sampled mechanisms against enumeration of all subsets and definitions of divergences."""
+"""Compare sampled mechanisms with enumeration of all subsets and definitions of divergences."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ from outcomes import EPSILONS, delta_by_definition, sampled
 
 
 def sampled_sum(records, subsets, scale=1.5):
-    """Return the law of a random subset's sum plus geometric noise, from {subset: probability}."""
+    """Return the masses of a random subset's sum with geometric noise, from {subset: chance}."""
     k = np.arange(-80, 81)
     return sum(
         chance * math.tanh(0.5 / scale) * np.exp(-np.abs(k - sum(records[list(s)])) / scale)
@@ -26,7 +26,7 @@ def sampled_sum(records, subsets, scale=1.5):
 
 
 def poisson_sum(q, *records):
-    """Return the law of the noisy sum of a Poisson sample of rate q."""
+    """Return the masses of the noisy sum of a Poisson sample of rate q."""
     size = len(records)
     every = itertools.chain(*(itertools.combinations(range(size), r) for r in range(size + 1)))
     subsets = {s: q ** len(s) * (1 - q) ** (size - len(s)) for s in every}
@@ -44,7 +44,7 @@ def test_poisson_profiles_bound_all_neighbours_of_a_tiny_data_set(q):
         # zero_out: the record contributes nothing.
         np.testing.assert_allclose(poisson_sum(q, *others, 0), small, atol=1e-15)
     assert tight, "a record alone in its data set attains the profile"
-    # Sampling other records that contribute nothing has no effect.
+    # A record alone in its data set attains the witnesses, too.
     small, large = poisson_sum(q), poisson_sum(q, 1)
     remove, add = PoissonSubsampled(Geometric(1.5), q).witnesses()
     for witness, pair in ((remove, (large, small)), (add, (small, large))):
@@ -69,7 +69,7 @@ def whole_law(noise):
     return lambda x: total[np.clip(np.floor(x).astype(int) + 400, 0, 800)]
 
 
-# Noise, its distribution function, and whether contributions are integers.
+# Noise of scale b, its distribution function, and whether contributions are integers.
 NOISES = [
     (lambda b: Gaussian(b), lambda b: lambda x: ndtr(x / b), False),
     (lambda b: Laplace(b), lambda b: laplace(scale=b).cdf, False),
@@ -80,7 +80,7 @@ NOISES = [
 
 @each("build, law, whole", NOISES)
 def test_opposite_contributions_are_the_worst_pair_under_replace_one(build, law, whole):
-    """Merging outcomes into cells is post-processing, so each sum is a lower bound."""
+    """Each sum over cells is a lower bound on delta, as merging outputs is post-processing."""
     rng, epsilons = np.random.default_rng(9), np.array([-2.0, -0.2, 0.0, 0.05, 0.5, 2.0])
     for candidate in range(36):
         scale, q = rng.uniform(0.4, 3), rng.choice([0.01, 0.3, 0.9])
@@ -116,11 +116,8 @@ def test_subset_of_a_poisson_sample_has_no_witness():
     assert twice.profiles("replace_one") and not twice.witnesses("replace_one")
 
 
-def coins_of_a_subset(bits, size, truth):
-    """Return the law of the number of answers equal to 1 in a random subset of `size` records.
-
-    The theorem is about sets: an answer must not reveal its position.
-    """
+def answers_of_a_subset(bits, size, truth):
+    """Return the masses of the number of answers 1, in any order, from a random subset."""
     subsets = list(itertools.combinations(bits, size))
     law = np.zeros(size + 1)
     for chosen, answers in itertools.product(subsets, itertools.product([0, 1], repeat=size)):
@@ -132,7 +129,7 @@ def coins_of_a_subset(bits, size, truth):
 
 @each("size", [1, 2])
 @each("local_epsilon", [0.5, 2.0])
-def test_without_replacement_bounds_all_subsets_and_neighbours(local_epsilon, size):
+def test_profile_without_replacement_bounds_all_subsets_and_neighbours(local_epsilon, size):
     exact = 1 / (1 + math.exp(-local_epsilon))
     (profile,) = WithoutReplacement(RandomizedResponse(local_epsilon), size / 3).profiles(
         "replace_one"
@@ -140,9 +137,9 @@ def test_without_replacement_bounds_all_subsets_and_neighbours(local_epsilon, si
     bound, worst = profile.delta(EPSILONS), np.zeros(EPSILONS.size)
     _, twice = Lattice().brackets([[profile]], [[2]], delta=0.02)
     for bits in itertools.product([0, 1], repeat=3):
-        p, q = (coins_of_a_subset(b, size, exact) for b in (bits, (1 - bits[0], *bits[1:])))
+        p, q = (answers_of_a_subset(b, size, exact) for b in (bits, (1 - bits[0], *bits[1:])))
         worst = np.maximum(worst, delta_by_definition(p, q))
-        # The pair also dominates compositions: two fresh subsets of the same data.
+        # The profile also bounds compositions: two fresh subsets of the same data.
         p2, q2 = np.outer(p, p).ravel(), np.outer(q, q).ravel()
         assert delta_by_definition(p2, q2, twice) <= 0.02
     assert np.all(worst <= bound + 1e-14)
@@ -152,7 +149,7 @@ def test_without_replacement_bounds_all_subsets_and_neighbours(local_epsilon, si
 
 @each("size", [1, 2, 3])
 def test_witnesses_without_replacement_come_from_two_datasets(size):
-    """The query is a sum; all records are -1, except one record of 1 in one of the datasets."""
+    """The query is a sum. All records are -1, except for one record of 1 in one dataset."""
     subsets = dict.fromkeys(itertools.combinations(range(3), size), 1 / math.comb(3, size))
     laws = [sampled_sum(np.array([record, -1, -1]), subsets) for record in (1, -1)]
     step = WithoutReplacement(Geometric(1.5), size / 3)
@@ -178,7 +175,7 @@ def test_sampling_twice_equals_sampling_at_the_product_rate():
 
 
 def divergence(sigma, q, order, direction):
-    """Return a divergence by the trapezoidal rule, which converges exponentially."""
+    """Return the Rényi divergence of a sampled Gaussian by the trapezoidal rule."""
     with mpmath.workdps(30):
         sigma, q, order = mpmath.mpf(sigma), mpmath.mpf(q), mpmath.mpf(order)
         power = order if direction == "remove" else 1 - order
@@ -204,7 +201,7 @@ def test_divergences_equal_quadrature_of_their_definition(sigma, q, order):
     assert step.rdp([order])[0] == pytest.approx(remove, rel=rel, abs=0)
     if order < 10:
         add, found = divergence(sigma, q, order, "add"), float(step.profiles()[1].renyi(order))
-        # Direction add has no closed form: `renyi` integrates the profile, aiming at 1e-10.
+        # An added record has no closed form: `renyi` integrates the profile, aiming at 1e-10.
         assert found == pytest.approx(add, rel=1e-8, abs=0) and found <= remove * (1 + 1e-8)
 
 

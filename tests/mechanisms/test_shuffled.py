@@ -1,4 +1,4 @@
-"""Shuffled epochs: bounds against enumeration of all permutations, and rounding errors."""
+"""Compare bounds for shuffled epochs with enumeration of all permutations; check rounding."""
 
 import itertools
 import math
@@ -26,14 +26,14 @@ from dplearn.mechanisms.shuffled import Shuffled, _summed
 
 EPSILONS = np.concatenate([[0.0], np.geomspace(1e-2, 12, 12)])
 both = each("adjacency", ["zero_out", "replace_one"])
-# Deviations at which the statistical test below has one false alarm in two million.
+# Standard deviations that a correct estimate exceeds once in two million times.
 SIGMAS = NormalDist().inv_cdf(1 - 0.25e-6)
 
 
 # Enumerate all permutations of two or three records in two batches of one record.
 
 Y = np.linspace(-9.0, 9.0, 226)
-# Allowed error of a sum over the grid Y at a kink of the divergence.
+# Factor for the error of a sum over the grid Y, whose summand has a kink.
 GRID = 1 + 1e-3
 
 
@@ -52,7 +52,7 @@ def density(records, sigma):
 
 
 def worst(pairs, epsilon, sigma):
-    """Return the largest hockey-stick divergences of the pairs, by a sum over a grid."""
+    """Return the largest deltas of (P, Q) and of (Q, P) over all pairs, by sums over the grid Y."""
     e, area, best = math.exp(epsilon), (Y[1] - Y[0]) ** 2, np.zeros(2)
     for first, second in pairs:
         p, q = density(first, sigma), density(second, sigma)
@@ -83,7 +83,7 @@ CROWDS = [[a, a] for a in OTHERS] + [[OTHERS[0], OTHERS[-1]]]
 @each("sigma, epsilon", [(0.4, 1.0), (0.6, 0.0), (0.8, 0.5), (1.5, 0.2)])
 @each("adjacency, neighbour", [("zero_out", 0.0), ("replace_one", -1.0)])
 @each("left_out", [0.0, 1 / 3])
-def test_bound_holds_for_all_other_records(left_out, adjacency, neighbour, sigma, epsilon):
+def test_shuffled_bound_holds_for_all_other_records(left_out, adjacency, neighbour, sigma, epsilon):
     record, absent = fixed(1.0), fixed(neighbour)
     crowds = CROWDS if left_out else [[other] for other in OTHERS]
     found = worst([([record, *crowd], [absent, *crowd]) for crowd in crowds], epsilon, sigma)
@@ -99,7 +99,7 @@ def test_bound_holds_for_all_other_records(left_out, adjacency, neighbour, sigma
 
 
 @each("sigma, epsilon", [(0.6, 0.5), (1.5, 0.0)])
-def test_added_record_leaks_at_most_a_gaussian_of_half_the_noise(sigma, epsilon):
+def test_gaussian_of_half_the_noise_bounds_an_added_record(sigma, epsilon):
     """Other records equal to -1 attain the bound in permutations that displace a record."""
     pairs = [([fixed(1.0), *crowd], crowd) for crowd in CROWDS]
     found = worst(pairs, epsilon, sigma)
@@ -114,8 +114,8 @@ def test_added_record_leaks_at_most_a_gaussian_of_half_the_noise(sigma, epsilon)
 
 
 @each("way", ["remove", "add", "replace"])
-def test_one_dimensional_transforms_bound_two_dimensional_ones(way):
-    """Check the lemma by quadrature, for random and worst means of length at most 1."""
+def test_transforms_of_numbers_bound_those_of_vectors(way):
+    """Check by quadrature that the proof's integrals in one dimension are the largest."""
     rng, grid = np.random.default_rng(31), np.linspace(-7.0, 7.0, 281)
     plane = np.array(np.meshgrid(grid, grid))
     normal = lambda m, s: np.exp(-0.5 * ((plane.T - s * np.array(m)) ** 2).sum(-1)) / (2 * np.pi)
@@ -140,8 +140,8 @@ def test_one_dimensional_transforms_bound_two_dimensional_ones(way):
     assert worst_gap > 0.99
 
 
-def test_mass_beyond_the_window_is_charged(monkeypatch):
-    """Both values are at ends of the window: a sum of two is positive only at twice the reach."""
+def test_bound_includes_sums_at_the_end_of_the_range(monkeypatch):
+    """D is -reach or reach: the sum of two is positive only at 2 reach, the end of the range."""
     chance, reach, half = 1e-3, 3.0, 64
     masses = np.zeros(2 * half + 1)
     masses[[0, -1]] = 1 - chance, chance
@@ -151,7 +151,7 @@ def test_mass_beyond_the_window_is_charged(monkeypatch):
 
 
 def convolved(law, count, half, reach):
-    """Return E(D_1 + ... + D_count)_+ by plain convolution, plus the charge beyond the lattice."""
+    """Return E(D_1 + ... + D_count)_+ by plain convolution, with the mean beyond the lattice."""
     step = reach / half
     masses, beyond = _masses(law, step * np.arange(half + 1))
     total = masses
@@ -164,7 +164,7 @@ def convolved(law, count, half, reach):
 @each("reach, half", [(0.5, 16), (3.0, 64), (40.0, 800)])
 @each("way", ["remove", "add", "replace"])
 def test_positive_part_is_at_least_that_of_a_fine_lattice(way, reach, half):
-    """Folding and truncation errors of narrow windows are charged."""
+    """Bounds from a narrow lattice include wrapped-around and truncated mass."""
     law = _transforms(math.exp(0.3), 0.9, way)
     fine = convolved(law, 3, 3000, 60.0)
     value = _positive_part(3, law, reach, half)
@@ -174,7 +174,7 @@ def test_positive_part_is_at_least_that_of_a_fine_lattice(way, reach, half):
         assert value < fine * 1.01
 
 
-def test_worst_rounding_is_charged(monkeypatch):
+def test_bound_holds_for_the_worst_rounding(monkeypatch):
     """The bound holds even if rounding lowers all masses and sums as far as possible."""
     law = _transforms(math.exp(2.0), 0.9, "add")
     real, excess = _shuffle_bounds.power, _shuffle_bounds._excess
@@ -209,7 +209,7 @@ def threshold_pair(x, sigma, batches, adjacency):
     [(0.1, 2, 30.0), (0.5, 10**4, 0.0), (1.0, 1000, 3.7), (4.0, 10, 0.05), (20.0, 30, 0.01)],
 )
 @pytest.mark.slow
-def test_witness_deltas_lie_between_the_best_threshold_and_the_profile(
+def test_deltas_of_witnesses_lie_between_the_best_threshold_test_and_the_profile(
     sigma, batches, epsilon, adjacency
 ):
     x = np.linspace(-3, 60, 100_001)
@@ -229,7 +229,7 @@ def test_witness_deltas_lie_between_the_best_threshold_and_the_profile(
 @pytest.mark.slow
 @each("sigma, batches, left_out", [(1.0, 20, 0.0), (2.0, 6, 0.25)])
 def test_simulated_epoch_lies_between_witness_and_profile(sigma, batches, left_out):
-    """Estimate delta of the pair by simulation."""
+    """Estimate delta by simulating the likelihood ratios of the witnesses' pair."""
     rng, mu, epsilon = np.random.default_rng(2024), 1 / sigma, 0.2
     y = rng.standard_normal((200_000, batches))
     p, q = (np.mean(np.exp(c * y - c * c / 2), axis=1) for c in (2 * mu, mu))
@@ -255,7 +255,7 @@ def test_summed_profile_is_positive_at_tiny_noise(sigma, batches):
 
 @each("batches", [1, 3])
 def test_accountants_use_half_the_noise_under_add_remove(batches):
-    """Under add_remove, a Gaussian of half the noise dominates; the base does not."""
+    """Under add_remove a Gaussian with half the noise of `base` dominates; `base` does not."""
     epoch, halved = Shuffled(Gaussian(2.0), batches, 0.1), Gaussian(1.0)
     assert epoch.zcdp("add_remove") == halved.zcdp("add_remove")
     question = {"delta": 1e-5, "steps": 4, "adjacency": "add_remove"}
@@ -278,7 +278,7 @@ def test_chords_lie_above_the_bounds_between_their_nodes():
 
 
 def test_witness_of_replaced_record_uses_the_sum_of_steps_at_large_noise():
-    """Its delta is at least that of random allocation with half the noise."""
+    """There delta of the witness is at least that of random allocation with half the noise."""
     epoch = Shuffled(Gaussian(4.0), 100, 0.01)
     allocated = RandomAllocation(Gaussian(2.0), 100).witnesses()[0].mix_first(0.99)
     lower = epoch.witnesses("replace_one")[0]
