@@ -70,7 +70,7 @@ class Flat(ClippingBound):
 
 @dataclass(frozen=True)
 class Automatic(Flat):
-    """Scaling of gradients by C / (norm + 0.01), where C is `max_grad_norm` (Bu et al., 2023)."""
+    """Scaling of gradients by C / (norm + 0.01) (Bu et al., 2023), with the fields of `Flat`."""
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
         return largest / (norms + 0.01)
@@ -78,7 +78,7 @@ class Automatic(Flat):
 
 @dataclass(frozen=True)
 class PerLayer(Flat):
-    r"""Clipping of each of M layers to norm :math:`C / \sqrt M`, where C is `max_grad_norm`."""
+    r"""Clipping of each of M layers to norm :math:`C / \sqrt M`, with the fields of `Flat`."""
 
     def groups(self, sizes: Mapping[str, int]) -> Groups:
         layers = list(dict.fromkeys(name.rpartition(".")[0] for name in sizes))

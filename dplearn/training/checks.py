@@ -73,7 +73,7 @@ def check_model(
 
 
 def check_gradients(gradients: Gradients, pair: Any, *, public: bool = False) -> bool:
-    """Choose the method that computes these gradients, and check the model as `check_model`."""
+    """Choose a method for these gradients, and check their model as `check_model` does."""
     model, loss_fn = gradients.model, gradients.loss_fn
     modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
     rows, rng = max(1, rows_of(pair)), torch.Generator()
@@ -84,7 +84,7 @@ def check_gradients(gradients: Gradients, pair: Any, *, public: bool = False) ->
     pair = some(0, _BATCH)
     with probing(*modules):
         gradients.learn(pair)
-        for seed in range(3):  # one is enough if the model draws no random numbers
+        for seed in range(3):  # without random numbers, one seed is enough
             if not (random := _check_company(gradients, pair, seed)):
                 break
         else:  # lots of other sizes draw other numbers: compare them without dropout
@@ -116,7 +116,7 @@ def _check_company(gradients: Gradients, pair: Any, seed: int = 0) -> bool:
 def _check_kept(gradients: Gradients, pairs: list[Any], modules: list[nn.Module]) -> None:
     """Raise if a forward or backward pass stores values computed from its data without noise."""
     held, parameters = [], list(gradients.parameters.values())
-    for pair in pairs:  # both start from the same state: some modules store only their first data
+    for pair in pairs:  # both from the same state, as some modules store only their first data
         with probing(*modules), forked(gradients.device, 0):
             for _ in range(2):
                 losses = _losses(gradients, pair)
@@ -173,7 +173,7 @@ def refusal(
     smaller lots tried: rounding depends on the shape, and its error may be large on extreme
     records. The tolerance is larger for real records, which may be worse conditioned.
     """
-    mixes = (  # must not show values of records
+    mixes = (  # this message shows no values of records
         "Expected the loss and the gradient of a record not to depend on others, but they are "
         "different {}: the model or the loss mixes records, remembers them, or draws random "
         "numbers that torch's seed does not decide."

@@ -21,7 +21,7 @@ def generator(device: torch.device, seed: int) -> torch.Generator:
 
 
 def random_states(device: torch.device) -> list[Tensor]:
-    """Return the states of the global generators of the CPU and, if it is CUDA, this device."""
+    """Return the states of the global random generators of the CPU and of a CUDA device."""
     own = [torch.cuda.get_rng_state(device)] if device.type == "cuda" else []
     return [torch.get_rng_state(), *own]
 

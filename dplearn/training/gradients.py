@@ -58,7 +58,7 @@ class ClippedSum:
     tally: Tensor
 
 
-@torch.inference_mode(False)  # also inside torch.no_grad()
+@torch.inference_mode(False)  # works inside torch.no_grad() too
 def clipped_sum(
     model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, *, bound: ClippingBound
 ) -> ClippedSum:
@@ -165,7 +165,7 @@ class Gradients:
         factors = self.bound.factors(torch.stack(groups), self.largest.to(norms))
         rows = torch.stack([losses.to(norms), norms, factors.amin(0) < 1])
         tally = torch.stack([rows, torch.ones_like(rows)]).sum(2)
-        # Reading this value would wait for an accelerator: there, bad rows are always cleared.
+        # Reading this value would wait for an accelerator: it always clears non-finite rows.
         clean = rows.device.type == "cpu" and math.isfinite(tally.sum())
         if not clean:
             finite = norms < torch.inf
@@ -181,7 +181,7 @@ class Gradients:
         return ClippedSum(sums=sums, losses=losses, norms=norms, tally=tally)
 
     def learn(self, pair: Any) -> None:
-        """Choose the first method whose gradients of a few records are right.
+        """Choose the first method whose gradients of a few records equal those of autograd.
 
         An output is divided among the records if their number divides its number of rows. So this
         number is an unusual one, 11: a constant matrix may have as many rows as a usual lot.

@@ -58,7 +58,7 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """Steps of a run so far, and assumptions of its guarantee beyond those of the plan.
+    """Steps of a training run so far, and assumptions of its guarantee beyond those of the plan.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class History:
 
     @property
     def non_finite(self) -> int:
-        """Number of gradients left out in the steps of `records`; private, not in checkpoints."""
+        """Number of non-finite gradients left out in `records`; private, not in checkpoints."""
         return sum(record.private.non_finite for record in self.records)
 
     def guarantee(

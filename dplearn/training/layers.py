@@ -37,7 +37,7 @@ ROUNDING = 8
 _BLOCK = 256  # number of squares in one partial sum
 # For convolutions on a CPU: numbers copied at once, and per-example gradients formed at once.
 _NUMBERS, _AT_ONCE = 2**19, 16
-_ACCELERATOR = 100  # both limits are so many times larger on an accelerator
+_ACCELERATOR = 100  # factor by which both limits are larger on an accelerator
 # Copying is cheap up to _FEW channels or _POSITIONS; forming gradients, up to _SMALL weights.
 _FEW, _POSITIONS, _SMALL = 4, 128, 2**16
 

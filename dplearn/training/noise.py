@@ -26,7 +26,7 @@ from torch import Tensor
 
 from dplearn.training import devices
 
-Words = Callable[[int], Any]  # returns two arrays of n random 32-bit words, for n given
+Words = Callable[[int], Any]  # for n, returns two arrays of n random 32-bit words
 
 _CHUNK = 2**16  # normals drawn at once, to fit into the CPU cache; with the cipher, an eighth
 _ZEROS = bytes(4 * _CHUNK)
@@ -86,14 +86,14 @@ class Randomness:
         return devices.moved(flat, like.device)
 
     def for_model(self, device: torch.device, *key: int) -> AbstractContextManager[None]:
-        """Return a context in which a model's random numbers are seeded by `key`, given a seed."""
+        """Return a context in which a model draws seeded random numbers, if there is a seed."""
         if self.seed is None:
             return nullcontext()
         return devices.forked(device, int(self.stream(MODEL, *key).integers(2**63)))
 
 
 def _ciphered() -> Words:
-    """Return a source of random words: the key stream of AES-256 in counter mode, a new key."""
+    """Return a source of random words, by AES-256 in counter mode with a new key."""
     from cryptography.hazmat.primitives import ciphers  # type: ignore
 
     aes, start = ciphers.algorithms.AES(os.urandom(32)), ciphers.modes.CTR(bytes(16))

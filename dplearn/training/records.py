@@ -43,7 +43,7 @@ class Records:
                 f"{type(dataset).__name__}{' of arrays' if columns else ''}"
                 f"{': lots are drawn by number, so make a list of it' if stream else ''}."
             )
-        self.of_items = not isinstance(dataset, tuple | Mapping)  # by the dataset's own code
+        self.of_items = not isinstance(dataset, tuple | Mapping)  # else it has arrays
         self._dataset: Any = dataset
         self.size = len(dataset)
         if not self.of_items:
@@ -111,7 +111,7 @@ class Records:
         return tree_map_only(Tensor, lambda x: moved(x, self._like.device), self._typed(batch))
 
     def check_items(self, model: nn.Module, loss_fn: Loss) -> None:
-        """Raise if a record depends on records drawn before it or collated with it."""
+        """Raise if the loss of a record depends on records drawn before it or collated with it."""
         own = getattr(self._dataset, "__dict__", {}).values()
         if not self.of_items or any(isinstance(x, _GENERATORS) for x in own):
             return  # items drawn by the dataset's own generators differ at each access

@@ -14,7 +14,7 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
         case "none":
             return [np.arange(size)]
         case "poisson":
-            # A uniform subset of binomial size has each record independently of the others.
+            # A uniform subset of binomial size includes each record independently of the others.
             drawn = rng.binomial(size, plan.sample_rate)
             return [rng.choice(size, drawn, replace=False, shuffle=False)]
         case "random_allocation":

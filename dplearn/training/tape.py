@@ -156,7 +156,7 @@ def state_of(*roots: Any) -> tuple[Any, ...]:
 
 def rows_of(tree: Any) -> int:
     """Return the number of records, which is the number of rows of the first tensor."""
-    first = tree[0] if isinstance(tree, tuple) and tree else tree  # the usual case, fast
+    first = tree[0] if isinstance(tree, tuple) and tree else tree  # a fast path for the usual case
     leaves = [first] if isinstance(first, Tensor) else tree_leaves(tree)
     return next((len(x) for x in leaves if isinstance(x, Tensor) and x.dim()), 0)
 

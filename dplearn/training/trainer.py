@@ -139,7 +139,7 @@ class Trainer:
         self._context.start_equal(self.model)
         self._check()
         self._data.check_items(self.model, self.loss_fn)
-        self._due = 1  # the next step that tests a lot
+        self._due = 1  # the next step whose lot is tested
 
     def __setattr__(self, name: str, value: object) -> None:
         """Set private attributes; raise AttributeError for public ones, which were checked."""
@@ -152,7 +152,7 @@ class Trainer:
         """Number of steps done."""
         return self._steps
 
-    @torch.inference_mode(False)  # also inside a caller's torch.no_grad()
+    @torch.inference_mode(False)  # works inside a caller's torch.no_grad() too
     def step(self) -> Record:
         """Run one step and return its record; ValueError if all planned steps are done."""
         if self.steps >= self.plan.steps:
@@ -164,7 +164,7 @@ class Trainer:
         lot = self._data.parts(range(self.steps, self.plan.steps), self._lot, self.micro_batch)
         expected = float(self.expected_batch_size or phase.sample_rate * self._data.size)
         parameters, groups = self._gradients.parameters, self._gradients.groups
-        scale = phase.noise_multiplier / expected * (self._context.rank == 0)  # only rank 0 adds it
+        scale = phase.noise_multiplier / expected * (self._context.rank == 0)  # rank 0 adds noise
         runs = [(p.numel(), groups.scales[groups.of[n]] * scale) for n, p in parameters.items()]
         total = self._randomness.normals(runs, self._like, self.steps)
         sums = by_name(total, parameters)
@@ -202,7 +202,7 @@ class Trainer:
             warnings.warn(_SLOW, stacklevel=3)
 
     def _lot(self, step: int) -> sampling.Lot:
-        """Return this process's records of a step; repeated calls return the same lot."""
+        """Return this process's part of a step's lot; repeated calls return the same records."""
         if step not in self._drawn:
             phase, before = self.plan.at(step)
             draw, position = divmod(step - before, phase.sampling_scheme.batches)
@@ -397,7 +397,7 @@ def fit(
         error.history = trainer.history()  # type: ignore[attr-defined]
         error.add_note(f"The {trainer.steps} steps done are in this exception's `history`.")
         if checkpoint is not None and trainer.resumable:
-            with suppress(OSError):  # saving may be what failed
+            with suppress(OSError):  # the error may come from saving
                 trainer.save(checkpoint)
         raise
     finally:

@@ -108,7 +108,7 @@ LAYERS: Makers = {
 }  # fmt: skip
 
 
-# Parameters used outside their own layer, once for all records, or without a layer.
+# Models that use parameters outside their own layer, once for all records, or without a layer.
 
 
 class Own(Model):
@@ -201,7 +201,7 @@ def low_rank() -> Model:
 
 
 def counting(m: Any, x: Tensor) -> Tensor:
-    """Count calls and store a table, which depend on no data."""
+    """Count calls and store a table, neither of which depends on data."""
     m.calls = getattr(m, "calls", 0) + 1
     if not hasattr(m, "table"):
         m.table = torch.linspace(0, 1, 8)

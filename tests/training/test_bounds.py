@@ -24,7 +24,7 @@ BOUNDS = [Flat(0.7), Automatic(max_grad_norm=0.7), EQUAL, OWN_NOISE]
 @each("bound", BOUNDS)
 @given(norms=st.lists(st.floats(0, 1e30), min_size=1))
 def test_noise_scales_fit_norm_bounds_and_clipped_norms_are_at_most_the_bounds(bound, norms):
-    """With norm bounds C_m and noise scales s_m, the sum of (C_m / s_m)^2 is 1, as needed."""
+    """With norm bounds C_m and noise scales s_m, the sum of (C_m / s_m)^2 must be 1."""
     groups = bound.groups(SIZES)
     ratios = [c / s for c, s in zip(groups.norms, groups.scales, strict=True)]
     assert math.isclose(math.hypot(*ratios), 1) and groups.of.keys() == SIZES.keys()

@@ -90,7 +90,7 @@ def test_model_check_replaces_floating_point_inputs_unless_they_are_public():
         check_model(fussy, losses_of, covers, TARGETS)
     check_model(fussy, losses_of, covers, TARGETS, public=True)
     started(fussy, data=(covers, TARGETS), example=(covers, TARGETS))
-    with pytest.raises(RuntimeError, match=r"must match|cannot be multiplied"):  # from the model
+    with pytest.raises(RuntimeError, match=r"must match|cannot be multiplied"):  # the model's error
         check_model(nn.Linear(7, 5), losses_of, INPUTS, TARGETS)
 
 
@@ -125,7 +125,7 @@ def storing(model, x):
     return model.last(x)
 
 
-def test_training_pass_that_changes_a_parameter_ends_the_run():
+def test_run_ends_if_a_training_pass_changes_a_parameter():
     x, targets = small_data()
     trainer = started(Model(storing, last=nn.Linear(3, 2)), data=(1e4 * x, targets))
     with pytest.raises(ValueError, match=r"'last.bias' as it is, but it changed"):

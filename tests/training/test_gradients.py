@@ -85,7 +85,7 @@ def assert_right(task, *, how="", tolerance=EXACTLY, clip=(2.0, 1.0, 0.1)):
 
 @each("name", EXACT)
 @pytest.mark.slow
-def test_clipped_sum_equals_one_record_at_a_time_and_leaves_the_model_unchanged(name):
+def test_clipped_sum_equals_sum_over_single_records_and_leaves_the_model_unchanged(name):
     model, _, *pair = own = task(name)
     before = [(m, set(vars(m)), len(m._forward_hooks)) for m in model.modules()]
     assert_right(own, how=HOW.get(name, "tape"))
@@ -147,7 +147,7 @@ def test_autocast_keeps_norms_and_sums_in_float32():
         assert difference(own.sums, expected.sums) < tolerance
 
 
-def test_inputs_that_a_model_overwrites_are_refused():
+def test_model_that_overwrites_the_input_of_a_layer_is_refused():
     def overwriting(model, x):
         hidden = x * 2
         output = model.layer(hidden)

@@ -63,7 +63,7 @@ def test_noise_of_each_group_has_the_scale_of_the_bound(bound):
 
 
 def test_normals_reach_9_standard_deviations_and_are_finite():
-    # P(|normal| > 5.8) = 6.6e-9: float32 torch.randn on a CPU never exceeds it.
+    # On a CPU, float32 torch.randn never exceeds 5.8, although P(|normal| > 5.8) = 6.6e-9.
     def radius(dtype, *words):
         out, words = np.empty(2, dtype), iter(words)
         noise._draw(lambda count: np.full((2, count), next(words), np.uint32), out, 1.0)

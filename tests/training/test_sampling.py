@@ -51,7 +51,7 @@ def test_epoch_uses_each_record_once_and_a_lot_without_sampling_has_all():
     assert stats.chisquare(member[:, :, 0].sum(0)).pvalue > SMALL
     member = drawn("random_allocation", size=3, times=20_000)
     assert np.all(member.sum(1) == 1)
-    place = member.argmax(1)  # independent for each record
+    place = member.argmax(1)  # lot of each record, independent of other records
     assert stats.chisquare(np.bincount(place @ [25, 5, 1], minlength=125)).pvalue > SMALL
     assert drawn("none", size=5, times=1, sample_rate=1.0).all()
 

@@ -58,7 +58,7 @@ def shuffled() -> dict[str, Any]:
 
 @cache
 def digits_as_text() -> dict[str, Any]:
-    """Return the digit images of the attack page: 1238 of people, 200 canaries, 359 for tests.
+    """Return the digit images of the attack page: 1238 records, 200 canaries, 359 tests.
 
     An image has 64 pixels from 0 to 16, each written as a digit of base 17.
     """
@@ -88,7 +88,7 @@ def style(*entries: str) -> str:
 
 
 def _ordered(path: Path) -> list[Path]:
-    """Return the files that a module imports, also indirectly, and it, each after its imports."""
+    """Return a module and all modules that it needs, each after the modules that it imports."""
     others = [(path.parent / other).resolve() for _, other in _NEEDED.findall(_text(path))]
     needed = map(_ordered, others)
     return list(dict.fromkeys([*(one for files in needed for one in files), path]))

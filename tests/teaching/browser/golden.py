@@ -62,7 +62,7 @@ def _up(value: float) -> float:
 
 
 def drawn(rng: random.Random) -> tuple[dict[str, Any], list[int]]:
-    """Draw a run and numbers of steps from most of the page's ranges."""
+    """Draw a random run and numbers of steps from most of the ranges of the page."""
     between = lambda low, high: float(f"{low * (high / low) ** rng.random():.4g}")
     rate = 1.0 if rng.random() < 0.12 else between(1e-5, 1)
     run = {

@@ -17,7 +17,7 @@ from dplearn.teaching import browser as engine
 from dplearn.teaching.book.published import number
 from javascript import javascript
 
-# One worker of pytest runs all tests, so that the results of all lines are computed once.
+# One worker of pytest runs all tests, so that results of all runs are computed once.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("javascript")]
 
 LINES = json.loads(golden.FILE.read_text())
@@ -58,7 +58,7 @@ def test_brackets_of_epsilon_overlap_those_of_python_and_few_are_missing(answers
     assert share[0] < 3.5e-9 and share[1] < 1e-5
 
 
-def test_other_accountants_agree_with_python(answers):
+def test_bounds_of_other_accountants_agree_with_python(answers):
     lines = [
         (line, a["curves"]) for line, a in zip(LINES, answers, strict=True) if "bounds" in line
     ]

@@ -131,7 +131,7 @@ def test_dots_show_the_proved_true_positive_rate(view):
         (".dp-h-budget .dp-pill", (0, -60), "budget", "budget"),
     ],
 )
-def test_dragging_updates_the_page_and_at_its_end_the_address(view, handle, by, name, key):
+def test_dragging_updates_the_page_and_when_it_ends_the_address(view, handle, by, name, key):
     moved_to(view)
     before = view.evaluate(STATE)
     dragged(view, handle, by, held=True)
@@ -319,7 +319,7 @@ def test_epsilon_budget_gives_the_smallest_noise_multiplier(view):
         assert (step.guarantee(delta=1e-5, steps=777).epsilon <= 1.5) == within
 
 
-def test_python_code_is_copied(view):
+def test_button_copies_python_code(view):
     moved_to(view)
     view.evaluate(OPEN)
     view.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
