@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 _ROUNDS = 12
 _ROUGH_RTOL = 1e-3  # target relative width of the first, rough search
-_PARTS = 2.0 ** -np.arange(9)  # fractions of the distance to the knot on either side
+_PARTS = 2.0 ** -np.arange(9)  # fractions of the distance to the epsilons tried on either side
 # Maps signed epsilons and a target relative width to lower and upper bounds on delta.
 Brackets = Callable[[NDArray, float], tuple[NDArray, NDArray]]
 
@@ -49,7 +49,7 @@ def power_brackets(deltas: Brackets, rates: NDArray, rtol: float) -> tuple[NDArr
 
 
 def _around(epsilon: NDArray, at: NDArray, rates: NDArray) -> NDArray:
-    """Return epsilons for every rate, between the knots next to `at` and denser close to `at`.
+    """Return epsilons to try for every rate, between the knots beside `at` and denser near `at`.
 
     The search ends at e^epsilon = 1 / rate on the right, and at -80 on the left.
     """

@@ -168,7 +168,7 @@ class Accountant(ABC):
         return at(log_delta)
 
     def _delta(self, runs: Runs, epsilon: float) -> tuple[float, float] | None:
-        """Return lower and upper bounds on delta of the only row, or None: `delta` must search."""
+        """Return lower and upper bounds on delta of the only row, or None to let `delta` search."""
         return None
 
     def _covered(self, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Runs:

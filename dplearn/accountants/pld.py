@@ -166,7 +166,7 @@ def _closed_bound(runs: Runs, delta: float) -> NDArray:
 
 
 def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
-    """Return the bound for one run of mechanism i; `exact` if neighbours attain its profile."""
+    """Return the bound for one run of mechanism i, whose profile neighbours attain if `exact`."""
     less, more = delta * (1 - MARGIN), min(delta * (1 + MARGIN), 1.0)
     epsilon, plateau, lower = runs.epsilon_of_one([less, delta, more])[:, i]
     # If infinite losses have mass delta, the profile falls to delta, but never to `less`.

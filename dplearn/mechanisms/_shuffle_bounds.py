@@ -197,7 +197,7 @@ def _positive_part(count: int, law: _Transforms, reach: float, half: int) -> flo
     one = Law(Window(tilt, step, cells, np.empty(0), right), -half, nodes, masses)
     law_of_sum, noise = power([(float(count), one)], cells)
     sums, log_scale = step * np.arange(1, cells // 2), count * one.log_m
-    # E(S; S >= top) <= top e^{-mu top} E e^{mu S} for mu top >= 1.
+    # For the sum S and mu top >= 1, E[S 1(S >= top)] <= top exp(-mu top) E exp(mu S).
     log_far = float(np.min(count * one.log_right - right * top))
     if max(log_scale, log_far) > 600:
         return math.inf

@@ -128,7 +128,7 @@ class PermuteAndFlip(Mechanism):
         return self.gap.profiles(adjacency)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        # Of two candidates, the first leads under P and trails under Q, by half the distance.
+        # The first of two candidates leads in P and trails in Q by half the distance of neighbours.
         behind = -self.gap.shift(adjacency) / 2 - math.log(2)
         wins = (float(log1mexp(behind)), behind)
         return (Profile.from_atoms(wins, wins[::-1]),)

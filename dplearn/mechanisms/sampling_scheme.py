@@ -44,7 +44,7 @@ class SamplingScheme(NamedTuple):
     """Mechanism of one step or one epoch, with its number of batches and the steps of the run."""
 
     mechanism: Mechanism
-    batches: int  # 1 for a step, the number of its steps for an epoch
+    batches: int  # 1 for a step; for an epoch, its number of steps
     whole: bool  # whether no batch is incomplete, or it is dropped
     steps: int  # number of steps of the run
 

@@ -41,7 +41,7 @@ from dplearn.mechanisms._shuffle_bounds import shuffled_profile
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.random_allocation import RandomAllocation
 
-# Numbers of cells for the largest coordinate and for a step; largest shift with a gain.
+# Numbers of cells for the largest coordinate and for a step; largest shift with amplification.
 _CELLS, _FEWER, _LARGEST_SHIFT = 8000, 512, 6.0
 
 

@@ -187,7 +187,7 @@ def test_epsilon_without_steps_without_noise_and_with_full_sampling(name, adjace
 
 
 @each("name", NAMES)
-def test_parts_that_never_run_do_not_count(name):
+def test_mechanisms_that_never_run_do_not_raise_epsilon(name):
     law, question = ACCOUNTANTS[name](), {"delta": 1e-5}
     quiet = law.epsilon(Gaussian(1.0), **question)
     idle = Composed([(Gaussian(0.0), 0), Gaussian(1.0)])
@@ -228,7 +228,7 @@ def test_optimal_composition_of_randomized_responses_is_exact():
 @pytest.mark.slow
 @each("delta", [1e-2, 1e-6])
 def test_optimal_composition_of_different_randomized_responses_is_exact(delta):
-    """They are the worst releases with these epsilons (Murtagh & Vadhan 2016)."""
+    """Randomized responses are the worst releases of given epsilons (Murtagh & Vadhan 2016)."""
     local = [0.05, 0.11, 0.2, 0.2, 0.31, 0.4, 0.52, 0.6, 0.77, 0.9, 1.3]
     coins = Composed(RandomizedResponse(e) for e in local)
     exact = float(epsilon_of_coins(local, [1] * len(local), delta))

@@ -186,7 +186,7 @@ ORDERS = np.array([1.02, 1.4, 2.0, 2.6, 5.0, 16.3, 32.0, 64.0])
         p for p in pairs() if not isinstance(p[0], Composed) and p[0]._rdp(ORDERS, p[1]) is not None
     ],
 )
-def test_closed_rdp_equals_the_integral_of_the_profile(mechanism, adjacency):
+def test_closed_form_of_rdp_equals_the_integral_of_the_profile(mechanism, adjacency):
     closed = mechanism._rdp(ORDERS, adjacency)
     integral = np.max([p.renyi(ORDERS) for p in mechanism.profiles(adjacency)], axis=0)
     if mechanism.attained:

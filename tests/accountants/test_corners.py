@@ -51,7 +51,7 @@ def mean_loss(sigma, q):
         (0.01, 0.01, 10**7, 1e-5, math.inf),
         # Lower bounds once overflowed in cells of several hundred nats.
         (0.025, 0.9, 10**4, 1e-5, math.inf),
-        # The product of two negative factors was once accepted as a positive budget.
+        # Two errors x, y > 1 once passed as a valid bound, because (1 - x)(1 - y) is positive.
         (5.0, 0.01, 10**12, 1e-5, math.inf),
         # A distribution of losses near log(1 - q) was once treated as an atom.
         (0.1, 1e-6, 10**6, 0.01, 1e-2), (0.12, 1e-5, 10**6, 0.01, 1e-4),
@@ -279,7 +279,7 @@ def test_moments_of_very_many_atoms_need_little_memory():
 
 
 def one_run(sigma, epsilon, delta):
-    """Return the bound of one run with upper end `epsilon` and a Gaussian witness."""
+    """Return the bound of one run from an upper bound `epsilon` and a Gaussian as lower bound."""
     runs = SimpleNamespace(
         epsilon_of_one=lambda deltas: np.full((len(deltas), 1), epsilon),
         mechanisms=[Gaussian(sigma)],
@@ -290,7 +290,7 @@ def one_run(sigma, epsilon, delta):
 
 @each("sigma", [10.0, 1.0, 0.25])
 @mp.workdps(40)
-def test_ends_of_exact_results_are_rounded_outwards(sigma):
+def test_bounds_of_exact_results_are_rounded_outwards(sigma):
     delta_of, _ = gaussian_ends(1 / mpf(sigma))
     for delta in np.geomspace(1e-12, 0.3, 15) * float(delta_of(mpf(0))):
         bound = PLD().epsilon(Gaussian(sigma), delta=float(delta))
@@ -298,7 +298,7 @@ def test_ends_of_exact_results_are_rounded_outwards(sigma):
         assert bound.lower >= bound.epsilon * (1 - 1e-11)
 
 
-def test_one_run_is_exact_if_both_ends_agree():
+def test_bound_of_one_run_is_exact_if_lower_and_upper_bound_agree():
     """Both bounds have a margin of 2e-12; a gap of 1e-9 means that two pairs differ."""
     epsilon = float(Gaussian(1.0).profiles()[0].epsilon(1e-5))
     for gap, kind in [(0.0, "exact"), (1e-9, "bracket")]:

@@ -109,7 +109,7 @@ def test_upper_bounds_count_begun_epochs_and_lower_bounds_completed_ones(samplin
     # The treatment of an incomplete batch is unknown, so there is no lower bound.
     run = dataclasses.replace(run, sample_rate=3 / 40)
     stated = run.guarantee(law, delta=1e-5, steps=2 * 13)
-    # Fewer batches are the pessimistic assumption: as many epochs, and each leaks no less.
+    # The bound assumes 13 batches; with 14 there are as many epochs, and each leaks no more.
     even = dataclasses.replace(run, sample_rate=1 / 14).guarantee(law, delta=1e-5, steps=2 * 14)
     assert (stated.lower, stated.kind) == (0.0, "upper")
     assert stated.epsilon >= even.epsilon

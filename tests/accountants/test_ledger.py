@@ -252,7 +252,7 @@ def test_reserve_reduces_the_delta_of_the_renyi_filter():
 
 
 @each("epsilon, delta", [(0.5, 0.1), (2.0, 1e-3), (0.0, 0.2)])
-def test_approximate_dp_is_the_worst_release_it_allows(epsilon, delta):
+def test_approximate_dp_has_the_profile_of_the_worst_release(epsilon, delta):
     (profile,) = ApproximateDP(epsilon, delta).profiles()
     assert float(profile.delta(epsilon)) == pytest.approx(delta, rel=1e-12)
     variation = delta + (1 - delta) * math.tanh(epsilon / 2)

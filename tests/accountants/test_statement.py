@@ -138,7 +138,7 @@ PROOFS = [
     (replace(RUN, sampling="without_replacement"), {}, "on a lattice"),
     (replace(RUN, steps=1), {}, "profile of the one release"),
     (FULL, {}, "sums of Gaussian losses"),
-    (FULL, {"accountant": "gdp"}, "sums of Gaussian losses"),  # where the limit is exact
+    (FULL, {"accountant": "gdp"}, "sums of Gaussian losses"),  # exact for Gaussians
     (replace(RUN, sample_rate=1e-3, steps=2), {"delta": 1e-3, "records": 9}, "total variation"),
     (replace(RUN, steps=0), {}, "nothing is released"),
     (RUN, {"tuning": Tuned(RUN, 3)}, "Papernot & Steinke"),

@@ -127,7 +127,7 @@ def test_discrete_gaussian_bounds_hold_beyond_its_table(sigma, epsilons):
 
 
 def test_discrete_gaussian_divergences_at_large_fractional_orders():
-    """At these orders the two sums over the lattice differ by a factor between 1 and 1.1."""
+    """At these orders both sums over integers in the formula agree up to a factor of 1.1."""
     orders = np.array([400.5, 10_000.25])
     value, line = DiscreteGaussian(0.5).rdp(orders), 2 * orders
     assert np.all(value <= line) and np.all(value >= line - 0.1 / (orders - 1))

@@ -59,7 +59,7 @@ def test_witness_and_profile_are_close_and_below_the_gaussian(sigma, batches):
         for low, high in (remove, add):
             assert low <= high <= 1.015 * low + 2e-5
         assert add[0] <= remove[1] <= gaussian.epsilon(delta)
-    # The exact moments come from another sum; at small noise, merging lowers high moments more.
+    # Exact moments are computed independently; at small noise, merging lowers high moments more.
     orders = [2.0, 3.0, 5.0, 8.0]
     below = np.max([p.renyi(orders) for p, _ in brackets(sigma, batches)], axis=0)
     share = below / RandomAllocation(Gaussian(sigma), batches).rdp(orders)
@@ -81,7 +81,7 @@ def test_integer_orders_equal_the_multinomial_sum(sigma, batches):
     orders = np.arange(2, 8)
     expected = [math.log(multinomial_moment(sigma, batches, int(a))) / (a - 1) for a in orders]
     value = RandomAllocation(Gaussian(sigma), batches).rdp(orders)
-    # Tolerance: a small X loses digits in the sum 1 + X.
+    # Tolerance: the multinomial sum is 1 + X, where a small X loses digits.
     np.testing.assert_allclose(value, expected, rtol=1e-10)
 
 
