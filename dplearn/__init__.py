@@ -36,7 +36,7 @@ Examples
 `help(DPSGD)`, or help of any other name above, lists its parameters. In a shell: `dplearn --help`.
 """
 
-# Type checkers treat names imported `as` themselves, or by a star, as public. With __all__,
+# Type checkers treat a name imported `as` itself, or by a star, as public. With __all__,
 # help(dplearn) would print 4,400 lines: every method of every class.
 from dplearn.accountants import ACCOUNTANTS as ACCOUNTANTS
 from dplearn.calibrate import largest_sample_rate as largest_sample_rate

@@ -19,11 +19,11 @@ from dplearn.core.solve import crossing
 from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms._base import as_mechanism
 
-_SMALLEST, _LARGEST = 1e-3, 1e7  # noise multipliers that are tried
+_SMALLEST, _LARGEST = 1e-3, 1e7  # smallest and largest noise multiplier tried
 _NEAR = 0.2  # tolerance of the first search, by a coarse version of the accountant
-# Tolerance of the final search: _PART of the relative width of the bracket, at most _WIDEST.
+# Tolerance of the final search: _PART times the bracket's relative width, at most _WIDEST.
 _PART, _WIDEST = 0.1, 1e-3
-_MOST_ANSWERS = 16  # evaluations in the final search, if the first search reached the target
+_MOST_ANSWERS = 16  # limit on evaluations in the final search, if the first reached the target
 
 
 class Unreachable(ValueError):
@@ -58,7 +58,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Attack:
-    """Bounds by "pld" on the best attack's true positive rate at a false positive rate.
+    """Bounds on the best attack's true positive rate at a false positive rate, by "pld".
 
     Parameters
     ----------
@@ -220,8 +220,8 @@ def _asked(
 class _Target(NamedTuple):
     name: str
     most: float
-    ask: Callable[[Accountant, Mechanism], Any]  # returns a guarantee or an attack
-    ends: Callable[[Any], tuple[float, float]]  # lower and upper bound on `name`
+    ask: Callable[[Accountant, Mechanism], Any]  # returns a `Guarantee` or an `Attack`
+    ends: Callable[[Any], tuple[float, float]]  # lower and upper bound on the quantity `name`
 
 
 def _budget(epsilon: float, delta: float, steps: int, adjacency: Adjacency) -> _Target:
@@ -255,7 +255,7 @@ def _vary(
     place: dict[str, Any],
     tolerance: float,
 ) -> Calibration:
-    """Return the least (for `sign` = -1, the largest) value of `name` that reaches the target.
+    """Return the least value of parameter `name` (largest if sign < 0) that reaches the target.
 
     Only values rounded to the digits of the tolerance are evaluated, so that the result is
     printed in full.
@@ -278,10 +278,10 @@ def _whole(minus_log_steps: float) -> int:
 
 
 def _to_whole_steps(x: float, a: float, b: float) -> float:
-    """Return -log of the whole number of steps at x, strictly between a and b; b if none exists."""
+    """Round x = -log(steps) to whole steps strictly between a and b; return b if none exist."""
     fewest = _whole(b) + 1
     most = _whole(a) - 1 if a > -math.inf else MOST_RUNS
-    # The factor keeps rounding from losing a step.
+    # The factor keeps a rounding error from losing a step.
     steps = math.floor(math.exp(-x) * (1 + 1e-14))
     return -math.log(min(max(steps, fewest), most)) if fewest <= most else b
 
@@ -294,7 +294,7 @@ def _search(
     *,
     tolerance: float,
 ) -> tuple[float, Any]:
-    """Return the smallest x at which the accountant's result reaches the target, and the result.
+    """Return the smallest x at which the accountant's result reaches the target, and that result.
 
     The bounds decrease with x; if none reaches the target, return inf and the result at the end.
     `place` holds the initial guess and the limits of x.

@@ -30,7 +30,7 @@ _KNOWN = {**MECHANISMS, ApproximateDP.name: ApproximateDP, ZCDP.name: ZCDP}
 # Relative rounding error by which a total may exceed the budget; the stated epsilon includes it.
 _ROUNDING = 9e-13
 _DAMAGE = ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError
-_FAR = 1e3  # a divergence so large that it converts to a positive epsilon
+_FAR = 1e3  # a Rényi divergence so large that it converts to a positive epsilon
 _ADAPTIVE = "only what the ledger took was run, and data chose it through earlier releases alone"
 _BEFOREHAND = "all releases were chosen before the result of any was seen"
 _FILTERS = (
@@ -125,7 +125,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         elif self.delta and self.epsilon is not None:
             orders = np.array(RDP().orders)
             left = self.epsilon - (rdp_to_epsilon(orders, _FAR, delta=self.delta) - _FAR)
-            # Best order for a Gaussian, whose divergences are proportional to the order.
+            # Best Rényi order for a Gaussian, whose divergences are proportional to the order.
             self.order = float(orders[np.argmax(left / orders)])
         self.releases = tuple(self._line(r.mechanism, r.name, r.steps) for r in self.releases)
         total, self.reserve = self._total(self.releases)
@@ -252,7 +252,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         return Release(name or mechanism.name, mechanism, steps)
 
     def _total(self, lines: Sequence[Release]) -> tuple[float, float | None]:
-        """Return the total epsilon of these releases, and the reserved part of delta."""
+        """Return the releases' total epsilon, and the delta reserved for (epsilon, delta)-DP."""
         if not lines:
             return 0.0, self.reserve
         if not self.adaptive:
@@ -281,7 +281,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         return min(routes), reserve
 
     def _spent(self, parts: Sequence[tuple[Mechanism, int]], orders: np.ndarray) -> np.ndarray:
-        """Return sums of the parts' Rényi divergences at the orders, each operation rounded up."""
+        """Return the parts' summed Rényi divergence at each order; every operation rounds up."""
         up = lambda x: np.nextafter(x, np.inf)
         each = (up(count * m.rdp(orders, adjacency=self.adjacency)) for m, count in parts)
         return reduce(lambda total, more: up(total + more), each)

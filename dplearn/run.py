@@ -32,7 +32,7 @@ class Plan(HasGuarantee):
     phases: "tuple[DPSGD, ...]"  # a DPSGD is its own single phase
 
     def at(self, step: int) -> "tuple[DPSGD, int]":
-        """Return the phase that follows `step` updates, and the number of updates before it."""
+        """Return the phase after `step` updates, and the number of updates before that phase."""
         validate.integer(minimum=0, step=step)
         before = 0
         for phase in self.phases[:-1]:
@@ -53,7 +53,7 @@ class Plan(HasGuarantee):
 
     @property
     def composed(self) -> Composed:
-        """Composition of the run; bounds its epsilon from above, as begun epochs count as whole."""
+        """Composition that bounds the run's epsilon from above: begun epochs count as whole."""
         schemes = (phase.sampling_scheme for phase in self.phases)
         return Composed((d.mechanism, -(-d.steps // d.batches)) for d in schemes)
 
@@ -112,7 +112,7 @@ class Plan(HasGuarantee):
 
     @property
     def default_adjacency(self) -> Adjacency:
-        """Adjacency for which the sampling has a theorem; ValueError if it differs by phase."""
+        """Adjacency for which the sampling has a theorem; ValueError if phases differ in it."""
         every = sorted({default_adjacency(p.sampling) for p in self.phases})
         if len(every) > 1:
             got = f"{' and '.join(every)} by their samplings: name one, or change a sampling"

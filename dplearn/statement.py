@@ -51,7 +51,7 @@ TRUST = {
     "distributed": "those who are trusted add shares of the noise, together all that the plan has, "
     "before their sum is opened",
 }
-# Our deployment models, and their names in the schema of the public registry.
+# Values of `trust`, and their names in the schema of the public registry of deployments.
 _MODELS = {"central": "Central", "local": "Local", "distributed": "Federated"}
 BASIC = (
     *("name", "description", "intended_use", "data_product_type", "data_product_region"),
@@ -111,7 +111,7 @@ class Statement(Shown):
 
     @property
     def rows(self) -> dict[str, str]:
-        """Sentences of the statement by name of the part, beginning with the guarantee."""
+        """Sentences of the statement, keyed by the name of the part, with the guarantee first."""
         g, law = self.guarantee, ACCOUNTANTS[self.guarantee.method]
         rows = {
             "Promise": f"{g}: {KINDS[g.kind]}",
@@ -215,7 +215,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
     @property
     @abstractmethod
     def composed(self) -> Composed:
-        """Composition of the run, whose epsilon is an upper bound."""
+        """Composed mechanism; its epsilon is an upper bound for the whole run."""
 
     @property
     def samplings(self) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ _CONDITIONS = (
 
 @dataclass(frozen=True)
 class Tuned:
-    r"""Best of K private runs, K random; the guarantee includes the choice of the best.
+    r"""Best of a random number K of private runs; the guarantee includes the choice of the best.
 
     The bound is Papernot & Steinke (2022), Theorem 2, after Liu & Talwar (2019). It holds if K is
     drawn by `draw` and kept secret, if each run draws its settings independently from the same
@@ -78,7 +78,7 @@ class Tuned:
         return bounds.min(axis=1)
 
     def guarantee(self, *, delta: float, adjacency: Adjacency = "add_remove") -> Guarantee:
-        """Return an upper bound on epsilon of the best run and its score, at delta in (0, 1)."""
+        """Return an upper bound on epsilon of releasing the best run and score, at `delta`."""
         validate.probability(delta=delta)
         orders = np.array(RDP().orders)
         epsilons = rdp_to_epsilon(orders, self.rdp(orders, adjacency=adjacency), delta=delta)

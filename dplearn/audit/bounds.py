@@ -20,7 +20,7 @@ from dplearn.run import DPSGD
 
 # Assumption about the program: none, or a Gaussian trade-off curve.
 Assumption = Literal["any", "gaussian"]
-# Noise multipliers that `two_worlds` tries, relative to the plan's, in descending order.
+# Noise multipliers that `two_worlds` tries, divided by that of the plan, in descending order.
 _NOISES = tuple(math.exp(0.02 * k) for k in range(100, -76, -1))
 
 
@@ -90,7 +90,7 @@ def from_counts(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Return a bound on epsilon from runs: `positives` with a canary, `negatives` without it.
+    """Return a lower bound on epsilon from counts of runs with a canary and runs without it.
 
     Runs are independent. Each error rate has a Clopper-Pearson limit, which it exceeds with
     probability (1 - confidence) / 2 at most. Other parameters are fields of `LowerBound`.
@@ -140,7 +140,7 @@ def _strength(bound: LowerBound, *counts: int) -> float:
 
 
 def _of(bound: LowerBound, strength: float) -> LowerBound:
-    """Return `bound` with epsilon `strength`, or that of the Gaussian whose mu is `strength`."""
+    """Return `bound` with epsilon from `strength`, which is epsilon itself or a Gaussian's mu."""
     if bound.assume == "gaussian":
         validate.probability(delta=bound.delta)
         gaussian = Gaussian(1 / max(strength, 1e-9))
@@ -156,7 +156,7 @@ def two_worlds(
     planned: int,
     confidence: float = 0.95,
 ) -> LowerBound:
-    """Return a bound on epsilon from counts at planned times, by a plan's whole trade-off curve.
+    """Return a lower bound on epsilon from counts at planned times, by the plan's trade-off curve.
 
     The program is assumed to be the plan with an unknown noise multiplier. The bound is the
     epsilon of the smallest multiplier tried whose trade-off curve some counts refute;
@@ -237,7 +237,7 @@ def from_scores(
         return positives, runs[0].size, alarms, runs[1].size
 
     def worth(threshold: float) -> tuple[float, float]:
-        """Return the bound that the first halves prove, and minus their sum of error rates."""
+        """Return the bound from the first halves, and minus the sum of the two error rates."""
         found, n, alarms, m = first = counts(tried, threshold)
         return _strength(bound, *first), -(alarms / m + (n - found) / n)
 
@@ -256,7 +256,7 @@ def from_guesses(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Return a bound on epsilon from guesses about canaries, each included with probability 1/2.
+    """Return a lower bound on epsilon from guesses on canaries, each included with probability 1/2.
 
     Inclusions are independent. Canaries of one run may affect each other, and several runs count
     together. The number of guesses must be fixed before the outputs are seen, as by `one_run`. The
@@ -281,7 +281,7 @@ def from_guesses(
 
 
 def _proved(bound: LowerBound, canaries: int, looks: list[tuple[float, int, int]]) -> LowerBound:
-    """Return the largest bound of tests, given as (part of the error level, guesses, correct)."""
+    """Return the best bound of several tests, each (part of 1 - confidence, guesses, correct)."""
     dp = partial(theorems.least_of_dp, delta=bound.delta)
     curve = dp if bound.assume == "any" else theorems.least_of_gaussian
     proved = partial(theorems.refuted_by_guesses, curve, canaries=canaries)
@@ -335,10 +335,10 @@ def one_run(
 
 
 def _planned(canaries: int, delta: float, level: float) -> list[tuple[float, int, int]]:
-    """Return default tests, as (part of the error level, highest, lowest numbers of guesses)."""
+    """Return default tests, each (part of `level`, guesses at highest and at lowest scores)."""
     if canaries < 2:
         raise ValueError(f"Expected 2 canaries or more, got {canaries}: one guess proves nothing.")
-    # Mean number of included canaries minus 1.5 standard deviations; rarely are fewer.
+    # Mean number of included canaries minus 1.5 standard deviations; fewer are rarely included.
     most = max(1.0, canaries / 2 - 0.75 * canaries**0.5)
     few = 1.25 * math.sqrt(-canaries * math.log(level)) + 2.5 * canaries * delta / level
     sizes = np.unique(np.geomspace(min(max(few, 1.0), most), most, 3).astype(int)).tolist()

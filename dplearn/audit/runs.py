@@ -11,7 +11,7 @@ from dplearn.audit.bounds import Assumption, LowerBound, from_scores, one_run
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
 
-# train(included, seed): flags of the included canaries, shape (canaries,), and a seed.
+# train(included, seed) returns scores; `included` holds a flag per canary.
 Train = Callable[[NDArray[np.bool_], int], ArrayLike]
 
 
@@ -44,7 +44,7 @@ class Observations:
         adjacency: Adjacency = "add_remove",
         assume: Assumption = "any",
     ) -> LowerBound:
-        """Return a bound on epsilon by `from_scores` if runs have one canary, else by `one_run`.
+        """Return a lower bound on epsilon, by `from_scores` for one canary per run, else `one_run`.
 
         Fix canaries, runs and `guesses` (which select `one_run`) beforehand: adding runs until the
         bound is positive voids the confidence. Parameters are those of `one_run`.

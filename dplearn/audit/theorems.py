@@ -8,7 +8,7 @@ from scipy.special import betaincinv, ndtr, ndtri
 
 from dplearn.core import validate
 
-# Function from P(E) to the least Q(E) that a trade-off curve f allows, f^-1(1 - P(E)).
+# Function from an event's probability P(E) to the least Q(E) that a trade-off curve allows.
 Least = Callable[[float], float]
 
 
@@ -33,13 +33,13 @@ def clopper_pearson_upper(*, errors: int, trials: int, confidence: float = 0.95)
 
 
 def least_of_dp(epsilon: float, delta: float) -> Least:
-    """Return a function from P(E) to the least Q(E) that (epsilon, delta)-DP of P and Q allows."""
+    """Return the function from p = P(E) to the least Q(E) that (epsilon, delta)-DP allows."""
     grow, shrink = math.exp(epsilon), math.exp(-epsilon)
     return lambda p: max(0.0, (p - delta) * shrink, 1 - delta - grow * (1 - p))
 
 
 def least_of_gaussian(mu: float) -> Least:
-    """Return a function from P(E) to the least Q(E) that mu-GDP of P and Q allows."""
+    """Return the function from p = P(E) to the least Q(E) that mu-GDP allows."""
     return lambda p: float(ndtr(ndtri(min(p, 1.0)) - mu))
 
 
@@ -80,7 +80,7 @@ def largest_refuted(refutes: Callable[[float], bool]) -> float:
 def refuted_by_guesses(
     curve: Callable[[float], Least], *, canaries: int, guesses: int, correct: int, chance: float
 ) -> float:
-    """Return the largest epsilon or mu whose curve does not allow `correct` right guesses, or 0."""
+    """Return the largest epsilon or mu that `correct` right guesses refute, or 0 if none."""
     allows = partial(
         allows_guesses, canaries=canaries, guesses=guesses, correct=correct, chance=chance
     )

@@ -39,9 +39,9 @@ from typing import Any
 
 from flint import acb, acb_mat, arb, ctx
 
-# Limits on bits * (nodes in x) and bits * (nodes in x) * (nodes in t): about 10 s each.
+# Limits on precision in bits * integration nodes, for one moment and for all: about 10 s each.
 FORMAT, _MOST_NODES, _MOST_WORK = "dplearn certificate 1", 2**22, 2**34
-# Printable ASCII without [ and \, so no lists and no escaped characters.
+# JSON in printable ASCII without [ and \, hence without lists and escaped characters.
 _TEXT = re.compile(r"[\s!-Z\]-~]{1,9999}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99})?(e[-+]?[0-9]{1,3})?")
 _KEYS = {"format", "run", "lower", "upper", "lower side", "bits", "proofs", "made with"}
@@ -104,7 +104,7 @@ class SampledRun:
         self.sigma, self.q = _number(run["noise_multiplier"]), _number(run["sample_rate"])
         _require(self.sigma > 0 and 0 < self.q < 1, "noise_multiplier or sample_rate")
         self.steps, self.side, self.proof = run["steps"], side, proof
-        self.moments: list[acb] = []  # computed once for both ends of the bracket
+        self.moments: list[acb] = []  # computed once, for both ends of the bracket of epsilon
 
     def delta(self, epsilon: arb) -> tuple[arb, arb]:
         """Return lower and upper bounds on the delta of all steps at `epsilon`."""
@@ -129,7 +129,7 @@ class SampledRun:
         return total - cut - aliases, total + cut
 
     def _chernoff(self, mu: arb, epsilon: arb) -> arb:
-        """Return the Chernoff bound c(mu) E[exp(mu L)]^steps exp(-mu epsilon) on delta."""
+        """Return the Chernoff bound exp(log_c - mu epsilon) E[exp(mu L)]^steps on delta."""
         _require(mu >= 0, "a negative mu")
         log_c = mu * (mu / (1 + mu)).log() - (1 + mu).log() if mu > 0 else arb(0)
         return self._moment(mu) ** self.steps * (log_c - mu * epsilon).exp()
@@ -140,7 +140,7 @@ class SampledRun:
         return sum((weight.real for weight in weights), beyond) / (1 - error)
 
     def _moments(self, tilt: arb, h: arb, count: int) -> list[acb]:
-        """Return enclosures of E[exp((tilt + ikh) L)], k < count, by baby and giant steps."""
+        """Return enclosures of E[exp((tilt + ikh) L)] of the privacy loss L, for all k < count."""
         angle = self._room(tilt)
         logs, weights, beyond, error = self._line(tilt, angle, angle)
         _require(count * len(logs) * ctx.prec <= _MOST_WORK, "too many nodes in both directions")
@@ -155,7 +155,7 @@ class SampledRun:
         return [m.conjugate() for m in moments] if self.side == "add" else moments
 
     def _beyond(self, tilt: arb, t: arb, angle: arb) -> arb:
-        """Return an upper bound on |E[exp((tilt + iu) L)]| for all u >= t."""
+        """Return an upper bound on |E[exp((tilt + iu) L)]|, L the privacy loss, for all u >= t."""
         _require(0 < angle < 1.5, "cut angle")
         room = min(self._room(tilt), arb.pi() / 2 - angle)
         logs, weights, beyond, error = self._line(tilt, angle, room)
@@ -163,13 +163,13 @@ class SampledRun:
         return sum(sizes, beyond + error * self._moment(tilt))
 
     def _room(self, tilt: arb) -> arb:
-        """Return a shift of the line of nodes; any is valid, and this one needs few nodes."""
+        """Return the angle that shifts the integration line: any is valid, this needs few nodes."""
         most = min(1.5, 1.5 / float(self.sigma))
         most = most if self.side == "remove" else min(most, 3 / math.sqrt(1 + float(tilt)))
         return arb(most)
 
     def _line(self, tilt: arb, phi: arb, room: arb) -> tuple[list[acb], list[acb], arb, arb]:
-        """Return log likelihood ratios and weights at nodes, a bound beyond, and relative error."""
+        """Return log likelihood ratios, weights, a bound on the tails, and a relative error."""
         sigma, replaced, s = self.sigma, self.side == "replace", 1 + tilt
         s = -tilt if self.side == "add" else s
         up, down, digits = max(s, arb(0)), max(-s, arb(0)) * self.q, math.log(2) * ctx.prec
@@ -198,7 +198,7 @@ class SampledRun:
         return list(logs), list(weights), beyond, 2 * self._grown(phi + room, tilt) / fold
 
     def _grown(self, phi: arb, tilt: arb) -> arb:
-        """Return a bound on the integral of the modulus on the line at phi, divided by M(tilt)."""
+        """Return a bound on the integral of |integrand| at angle phi, relative to angle 0."""
         _require(phi <= 3.05, "phi")
         grown = (phi**2 * self.sigma**2 / 2).exp()
         return grown if self.side == "remove" else grown * (phi / 2).cos() ** -tilt

@@ -19,9 +19,9 @@ from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 # Relative widenings of the bracket of epsilon, tried in turn until a proof succeeds. Errors by
 # aliasing and truncation, relative to delta, may reach _SHARE times the widening.
 _ROOM, _SHARE = (1e-9, 1e-7, 1e-5, 1e-3), 1e-2
-# Maximum number of nodes of a contour, divided by 2 pi.
+# Largest 2 pi * (number of nodes) of a contour.
 _LONGEST = 8e5
-# Largest "cut angle" of a proof: the checker's bound holds below pi / 2.
+# Largest "cut angle" in a proof: the bound in the checker holds only below pi / 2.
 _LARGEST_ANGLE = 1.4
 
 
@@ -83,7 +83,7 @@ def certify(
 def _proofs(
     mechanism: Mechanism, stated: dict[str, Any], tau: float
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return proofs for all orders of neighbours, and orders to try for the lower end."""
+    """Return a proof per direction, such as "remove", and directions to try for the lower bound."""
     proofs, bits, attained, run = {}, 128, {}, stated["run"]
     log_delta, upper = math.log(float(run["delta"])), float(stated["upper"])
     steps = np.array([float(run["steps"])])
@@ -92,7 +92,7 @@ def _proofs(
         chernoff = table.chernoff(steps, np.array([upper]))[0]
         enough = chernoff < log_delta - 1e-3
         if np.any(enough):
-            # The smallest mu that suffices needs the fewest nodes.
+            # The smallest mu that suffices needs the fewest integration nodes.
             proofs[side] = {"chernoff": repr(float(table.mu[np.argmax(enough)]))}
             continue
         proofs[side], digits = _contour(table, steps, upper, log_delta, math.log(tau))
@@ -106,7 +106,7 @@ def _proofs(
 def _contour(
     table: Table, row: NDArray, epsilon: float, log_delta: float, log_tau: float
 ) -> tuple[dict[str, Any], float]:
-    """Return the numbers of a proof by a contour sum, and the precision it needs, in nats."""
+    """Return the parameters of a contour-sum proof, and the precision its check needs, in nats."""
     at, target = np.array([epsilon]), np.array([log_delta])
     need, at_zero = table.needs(row, at, target, log_tau)
     _, freedom, longer = TRIES[1]

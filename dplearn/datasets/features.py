@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def oriented_gradients(images: ArrayLike) -> NDArray[np.float32]:
-    r"""Return histograms of 8 gradient directions in 4 x 4 cells, a unit vector per image.
+    r"""Return one unit vector per image: histograms of 8 gradient directions in 4 x 4 cells.
 
     A cell of `images` has the square roots of its histogram, less their mean: the common part
     carries little information and would use up the clipping norm. Train without a bias, for the
@@ -43,10 +43,10 @@ def oriented_gradients(images: ArrayLike) -> NDArray[np.float32]:
     if images.ndim != 3 or images.shape[1] % cells or images.shape[2] % cells:
         shape = "of shape (n, H, W), H and W multiples of 4"
         raise ValueError(f"Expected images {shape}, got shape {images.shape}.")
-    votes = []  # gradient lengths per cell and direction
+    votes = []  # sums of gradient lengths per cell and direction
     for part in np.split(images, range(1000, len(images), 1000)):  # in parts, to save memory
         n, height, width = part.shape
-        # Each pixel's gradient is a complex x + iy; images are padded with their edge pixels.
+        # Each pixel's gradient is the complex number x + iy; images are padded with edge pixels.
         wide = np.pad(part, ((0, 0), (1, 1), (1, 1)), mode="edge")
         x, y = wide[:, 1:-1, 2:] - wide[:, 1:-1, :-2], wide[:, 2:, 1:-1] - wide[:, :-2, 1:-1]
         slopes = x + 1j * y

@@ -56,12 +56,12 @@ def synthetic_digits(*, count: int = 60_000, seed: int = 0) -> Labelled:
 
 
 def _block(seed: int, number: int) -> NDArray:
-    """Return labels and pixels of the block `number` of images, from its own random stream."""
+    """Return labels and pixels of the images in block `number`, drawn by its own generator."""
     rng = np.random.default_rng([seed, number])
     labels = rng.permuted(np.tile(np.arange(10), (BLOCK // 10, 1)), axis=1).ravel()
     share, points, curve, pen_down = _glyphs()
-    # The probabilities of digit d's glyphs divide [d, d + 1). Draw in steps of a millionth, which
-    # are far larger than the rounding errors of the ends.
+    # Each glyph of digit d has a part of [d, d + 1) as long as its probability. Draw multiples of
+    # 1e-6, which is far larger than the rounding errors in the ends of these parts.
     drawn = labels + rng.integers(10**6, size=BLOCK) / 1e6
     way = np.searchsorted(np.cumsum(share) - 1e-9, drawn, side="right")
     points = points[way]
@@ -101,7 +101,7 @@ def _glyphs() -> tuple[NDArray, NDArray, NDArray, NDArray]:
         lengths = [np.linalg.norm(np.diff(stroke, axis=0), axis=1).sum() for stroke in strokes]
         ends = np.rint(np.cumsum([0, *lengths]) / sum(lengths) * (SEGMENTS + 1)).astype(int)
         for stroke, start, end in zip(strokes, ends, ends[1:], strict=False):
-            # Column j: Catmull-Rom curve of 1 at knot j, 0 at others, with one-sided end slopes.
+            # Catmull-Rom curves (end slopes one-sided): curve j is 1 at knot j, 0 at others.
             alone = np.eye(len(stroke))
             line = CubicHermiteSpline(np.arange(len(stroke)), alone, np.gradient(alone, axis=0))
             weights = line(np.linspace(0, len(stroke) - 1, end - start))
@@ -112,25 +112,25 @@ def _glyphs() -> tuple[NDArray, NDArray, NDArray, NDArray]:
 
 
 def _spread(rng: np.random.Generator, deviation: float, *shape: int) -> NDArray:
-    """Return uniform numbers of mean 0; they have no outliers, which make digits illegible."""
+    """Return uniform numbers of mean 0; a Gaussian's outliers would make digits illegible."""
     return rng.uniform(-1, 1, (BLOCK, *shape)) * deviation * np.sqrt(3)
 
 
 def _inked(places: NDArray, drawn: NDArray, rng: np.random.Generator) -> NDArray:
-    """Return ink in [0, 1], shape (BLOCK, SIDE, SIDE), with its centre of mass near the middle."""
+    """Return the strokes as images in [0, 1], roughly centred, shape (BLOCK, SIDE, SIDE)."""
     middles = (places[:, 1:] + places[:, :-1]) / 2
     lengths = np.linalg.norm(np.diff(places, axis=1), axis=2) * drawn
     zoom = (18 + _spread(rng, 1.2)) / np.ptp(places, axis=1).max(axis=1)
     centre = np.einsum("ns,nsd->nd", lengths, middles) / lengths.sum(axis=1)[:, None]
     middles = (middles - centre[:, None]) * zoom[:, None, None]
     middles += (SIDE - 1) / 2 + _spread(rng, 0.7, 1, 2)
-    # Strokes, at most 20 pixels long, stay two pixels inside the frame.
+    # Shift digits, at most 21 pixels large, to stay two pixels inside the frame.
     lower, upper = middles.min(axis=1), middles.max(axis=1)
     middles += (np.maximum(0, 2 - lower) - np.maximum(0, upper - (SIDE - 3)))[:, None]
     pen = 0.78 * np.exp(_spread(rng, 0.22, 1))
     start, speed = 2 * np.pi * rng.random((BLOCK, 1)), 2 + 6 * rng.random((BLOCK, 1))
     pressure = 1 + 0.25 * np.sin(start + speed * np.arange(SEGMENTS) / SEGMENTS)
-    # A straight stroke is 2.2 times full black in its middle.
+    # In its middle, a straight stroke has 2.2 times full black before clipping.
     weights = 2.2 / np.sqrt(2 * np.pi) / pen * lengths * zoom[:, None] * pressure
     spread = np.exp(-(((middles[..., None] - np.arange(SIDE)) / pen[..., None, None]) ** 2) / 2)
     x, y = spread[:, :, 0], spread[:, :, 1] * weights[..., None]

@@ -55,7 +55,7 @@ class DistributedNoise:
 
     @property
     def sensitivity(self) -> float:
-        r"""Largest norm of a rounded update; clients round again if an update's norm exceeds it.
+        r"""Largest norm of a rounded update; a client whose rounded update is larger rounds again.
 
         Rounding adds at most :math:`\sqrt d` to the norm, which exceeds the second bound with
         probability at most :math:`e^{-1/2}` (Kairouz, Liu & Steinke 2021: conditional rounding).
@@ -70,7 +70,7 @@ class DistributedNoise:
         return Fraction(math.ceil(one * 1024), 1024)
 
     def guarantee(self, *, delta: float, rounds: int = 1) -> Guarantee:
-        """Return the guarantee, an upper bound, of a user who takes part in every round."""
+        """Return the guarantee, an upper bound on epsilon, for a user present in every round."""
         validate.probability(delta=delta)
         validate.integer(minimum=0, rounds=rounds)
         sigma, shift = math.sqrt(self.variance), self.sensitivity
@@ -82,7 +82,7 @@ class DistributedNoise:
         return UserGuarantee.of(stated, _SENDS, _PRESENT)
 
     def deviations(self) -> dict[str, float]:
-        r"""Return the noise's standard deviation in a coordinate of the sum, by where it is added.
+        r"""Return the noise's standard deviation per coordinate of the sum, by trust model.
 
         All three have the same guarantee per user. With multiplier z and norm C, a trusted server
         adds zC once (central), clients that trust no server add zC each, :math:`zC\sqrt n` in all
@@ -126,7 +126,7 @@ def summed_zcdp(sigma: float, clients: int, *, shift: float, dimension: int = 1)
     alone = shift**2 / (2 * sigma**2)
     if sigma < 0.5:
         return alone
-    # tau bounds the distance of the sum's log probabilities from those of one discrete Gaussian.
+    # tau bounds the difference in log probability between the sum and one discrete Gaussian.
     k = np.arange(1, clients)
     tau = 10 * float(np.sum(np.exp(-2 * (math.pi * sigma) ** 2 * k / (k + 1))))
     return min(alone, (shift / (math.sqrt(clients) * sigma) + tau * math.sqrt(dimension)) ** 2 / 2)

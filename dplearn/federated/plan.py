@@ -165,7 +165,7 @@ class FederatedPlan(Plan):
 
 @dataclass(frozen=True)
 class _Several(Mechanism):
-    r"""Noisy sum, given that it contains one or more of a user's m independently sampled records.
+    r"""Noisy sum, given that one or more of a user's records, sampled independently, are in it.
 
     It is :math:`\sum_k c_k N(k, \sigma^2)` against :math:`N(0, \sigma^2)`, with :math:`c_k` the
     probability of k records. With :math:`\ell_k(x) = kx/\sigma^2 - k^2/2\sigma^2` its loss
@@ -201,12 +201,12 @@ class _Several(Mechanism):
         each = Profile(lambda epsilon: gaussian_log_delta(epsilon, apart))
 
         def at(loss: NDArray) -> tuple[NDArray, NDArray]:
-            """Return the x / sigma where the loss is `loss`, and all ell_k(x) along a last axis."""
-            # Start Newton's method where one term alone equals the loss; by convexity x decreases.
+            """Return x / sigma where the privacy loss is `loss`, and ell_k(x) (last axis: k)."""
+            # Start Newton's method where one term alone gives the loss; x decreases by convexity.
             x = np.min((loss[..., None] - chance) / apart + apart / 2, axis=-1)
             for _ in range(60):
                 parts = np.exp(chance - loss[..., None] + apart * (x[..., None] - apart / 2))
-                total = parts.sum(axis=-1)  # between 1 and m; 1 at the root
+                total = parts.sum(axis=-1)  # from 1 to `records`; 1 at the root
                 step = np.log(total) * total / (parts @ apart)
                 x = x - step
                 if np.all(step <= 2.0**-48 * np.abs(x)):

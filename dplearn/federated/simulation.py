@@ -35,7 +35,7 @@ from dplearn.training.layers import trainable
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.tape import Loss, check_losses, wide
 
-_USERS_AT_ONCE = 256  # number of users' models trained in one call
+_USERS_AT_ONCE = 256  # number of users whose models are trained in one call
 
 
 @dataclass(eq=False, repr=False)
@@ -99,7 +99,7 @@ class Federation:
         with self._randomness.for_model(self._like.device, 0, number):
             total, tally = self._clipped(clients)
         noise = self._randomness.normals([(len(total), deviation)], self._like, number)
-        # Record the round before the optimizer steps, so that an interrupted round counts.
+        # Record the round before the optimizer's step, so that an interrupted round counts.
         record = Record(step=number + 1, clipping_norm=plan.max_update_norm, tally=tally)
         self.done.append(record)
         self.optimizer.zero_grad(set_to_none=True)
@@ -133,7 +133,7 @@ class Federation:
         return total, tally
 
     def _updates(self, inputs: Tensor, targets: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return each user's local update, and each user's mean loss before it."""
+        """Return each user's local update, and each user's mean loss before that update."""
 
         def mean_loss(parameters: dict[str, Tensor], x: Tensor, y: Tensor, real: Tensor) -> Tensor:
             losses = self.loss_fn(functional_call(self.model, parameters, (x,)), y)

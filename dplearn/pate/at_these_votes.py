@@ -1,4 +1,4 @@
-r"""Epsilon of PATE at given votes. It is private, too: only the votes' holder may see it.
+r"""Epsilon of PATE at given votes; this epsilon is private: only the votes' holder may see it.
 
 The distribution of each query's outcome is known at the votes and at every neighbour. The counts of
 a neighbour differ by one moved vote per query, not the same vote in all. Class j wins with
@@ -53,7 +53,7 @@ _REACH = 9.0
 
 
 class Laws(NamedTuple):
-    """Log probabilities of a query's outcomes, at its votes and at all neighbours of them."""
+    """Log probabilities of a query's outcomes, at the given votes and all neighbouring votes."""
 
     here: NDArray  # (outcomes,)
     neighbours: NDArray  # (n_neighbours, outcomes): each has one vote moved to another class
@@ -61,7 +61,7 @@ class Laws(NamedTuple):
 
 
 def laws(counts: NDArray, plan: PATE) -> Laws:
-    """Return log probabilities of each winning class, and of no answer if the plan has a check.
+    """Return log probabilities of each class winning, and of no answer if the plan has a check.
 
     Neighbours that differ only by a permutation of classes with equal counts are listed once.
 
@@ -70,14 +70,14 @@ def laws(counts: NDArray, plan: PATE) -> Laws:
     >>> np.exp(laws(np.array([150, 50]), PATE(answers=1, noise_std=40)).here).round(8)
     array([0.96145006, 0.03854994])
     """
-    pairs: dict[tuple[int, int], tuple[int, int]] = {}  # one pair of classes per pair of counts
+    pairs: dict[tuple[int, int], tuple[int, int]] = {}  # classes of a move, by their counts
     for a in np.flatnonzero(counts).tolist():
         for b in range(counts.size):
             if a != b:
                 pairs.setdefault((counts[a], counts[b]), (a, b))
     moves = list(pairs.values())
     log_p = _winners(counts / plan.noise_std, moves, 1 / plan.noise_std)
-    # The likeliest winner's probability, near 1, is more accurate as 1 minus the others'.
+    # A winner's probability near 1 is more accurate as 1 minus the sum of the others.
     rows, likeliest, others = np.arange(len(log_p)), np.argmax(log_p, axis=1), np.exp(log_p)
     others[rows, likeliest] = 0.0
     log_p[rows, likeliest] = np.log1p(-others.sum(axis=1))
@@ -87,21 +87,21 @@ def laws(counts: NDArray, plan: PATE) -> Laws:
         largest = np.max([counts, *moved], axis=1, keepdims=True)
         place = (largest - plan.threshold) / plan.check_std
         log_p = np.hstack([log_ndtr(place) + log_p, log_ndtr(-place)])
-    # log Phi is accurate to a few units in the last place; a product has k factors.
+    # log Phi is accurate to a few units in the last place; a product has one factor per class.
     error = 2.0**-47 * counts.size * (1 - float(np.min(log_p)))
     return Laws(log_p[0], log_p[1:], error)
 
 
 def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
-    """Return log probabilities of each winner at c, then after each move: (1 + moves, classes)."""
+    """Return log P(class wins) at c, then after each move of a vote, shape (1 + moves, classes)."""
     k = c.size
     h = math.pi * math.sqrt(2 / (k * math.log(2 / 1e-17)))
-    # The log density decreases beyond c.max() + b, where k phi(b) / Phi(b) < b.
+    # A winning count's log density decreases beyond c.max() + b, where k phi(b) / Phi(b) < b.
     b = 1 + math.sqrt(2 * math.log(k))
     start, end = c.min() - _REACH - shift, c.max() + b + _REACH + shift + h
     y = np.arange(start, end, h)
     x = y - (c[:, None] + shift * np.array([0, -1, 1])[:, None, None])
-    # log Phi and log(phi / Phi) of each class: with its votes, one vote fewer, one vote more.
+    # log Phi and log(phi / Phi) for each class, with its own count, one vote fewer and one more.
     below = log_ndtr(x)
     rise = -0.5 * x**2 - 0.5 * math.log(2 * math.pi) - below
     total = below[0].sum(axis=0)
@@ -127,7 +127,7 @@ class AtTheseVotes:
     queries: tuple[tuple[Laws, int], ...]
 
     def rdp(self, orders: ArrayLike = ORDERS) -> NDArray:
-        """Return the largest Rényi divergences of the votes and any neighbour, shape (n_orders,).
+        """Return the largest Rényi divergence to or from a neighbour, shape (n_orders,).
 
         The worst neighbour maximises the divergence of each query separately, so queries add up.
         """
@@ -142,11 +142,11 @@ class AtTheseVotes:
 
     @property
     def slack(self) -> float:
-        """Bound on the summed errors of log probabilities, at the votes and at a neighbour."""
+        """Bound on the error of a log likelihood ratio of neighbouring votes, over all queries."""
         return 2 * float(sum(count * law.error for law, count in self.queries))
 
     def guarantee(self, *, delta: float) -> Guarantee:
-        """Return a certified bracket of epsilon for the votes and any neighbour, in both orders.
+        """Return a certified bracket of epsilon for the votes against any neighbour, or vice versa.
 
         The upper end assumes the worst neighbour in each query; the lower end is of one neighbour.
         """
@@ -155,7 +155,7 @@ class AtTheseVotes:
         lattice, ends = Lattice(1e-3, 2**13), []
         envelopes = [_envelope(law) for law, _ in self.queries]
         above = [envelopes, [pair.reverse() for pair in envelopes]]
-        below: list[list[Profile]] = [[], []]  # of neighbours with the largest E[exp(4 L)]
+        below: list[list[Profile]] = [[], []]  # per direction, neighbours with largest E[exp(4 L)]
         for law, _ in self.queries:
             here = np.broadcast_to(law.here, law.neighbours.shape)
             pairs = (here, law.neighbours), (law.neighbours, here)
@@ -182,7 +182,7 @@ class AtTheseVotes:
 
 
 def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
-    """Return the private outcome probabilities of a plan at these votes if all queries are asked.
+    """Return outcome probabilities, themselves private, of all queries of `votes` under `plan`.
 
     Parameters
     ----------
@@ -203,15 +203,15 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
 
 
 def _log_moments(log_p: NDArray, log_q: NDArray, moments: NDArray) -> NDArray:
-    """Return ln E_P[exp(moment L)] for pairs P, Q, accurate near 0, shape (n_pairs, n_moments)."""
+    """Return ln E_P[(P / Q)^moment] of each row, accurate near 0, shape (n_pairs, n_moments)."""
     log_f = (log_p - log_q)[:, None, :]
-    # 1 + the mean under Q of f^order - 1 - order (f - 1), f = P / Q, whose terms are positive.
+    # 1 + E_Q[f^order - 1 - order (f - 1)], f = P / Q, order = moment + 1: all terms are >= 0.
     terms = log_bernoulli(moments[:, None] + 1, np.expm1(np.minimum(log_f, 700.0)), log_f)
     return np.logaddexp(0.0, log_sum(log_q[:, None, :] + terms))
 
 
 def _envelope(law: Laws) -> Profile:
-    """Return a profile above those of the votes and any neighbour, by chords between knots.
+    """Return an upper bound on the privacy profiles of all neighbours, by chords between knots.
 
     Delta is 0 at the last knot and beyond.
     """
@@ -220,7 +220,7 @@ def _envelope(law: Laws) -> Profile:
     knots = largest * np.append(0.0, np.geomspace(1e-2, 1.0, 96))
     ends = []
     for log_p, log_q in ((here, others), (others, here)):
-        loss = (log_p - log_q)[:, :, None]  # per pair and outcome; the terms of delta are positive
+        loss = (log_p - log_q)[:, :, None]  # per neighbour and outcome; terms of delta are >= 0
         terms = np.exp(log_p)[:, :, None] * -np.expm1(np.minimum(knots - loss, 0.0))
         log_delta = log(np.max(np.sum(terms, axis=1), axis=0))
         ends.append(partial(log_chords, nodes=knots, values=log_delta))

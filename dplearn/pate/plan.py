@@ -78,13 +78,13 @@ class PATE(HasGuarantee):
     @property
     def composed(self) -> Composed:
         """Mechanism that dominates the answers: the release of all noisy counts and checks."""
-        # A moved vote changes two counts, each by one.
+        # A moved vote changes two counts by one each: their L2 distance is sqrt(2).
         released: Any = Gaussian(self.noise_std / math.sqrt(2)), self.answers
         checks: Any = [(Gaussian(self.check_std), self.queries)] if self.check_std else []
         return Composed([released, *checks])
 
     def guarantee(self, accountant: Accountant | str = "pld", *, delta: float) -> Guarantee:
-        """Return the guarantee to publish, an upper bound for any votes and queries.
+        """Return the guarantee to publish, an upper bound on epsilon for any votes and queries.
 
         It is that of the noisy counts, whose winners leak no more. ``add_remove`` stands for a
         change of one teacher's data.
@@ -96,7 +96,7 @@ class PATE(HasGuarantee):
 
 
 class Aggregator:
-    """Aggregator of votes that returns noisy winners until the plan is used up.
+    """Aggregator of votes that returns noisy winners, as many as the plan allows.
 
     Use one object per private data set: its counters enforce the guarantee. After the last answer
     or query that the plan allows, it reads no further vote. Its floating-point noise is

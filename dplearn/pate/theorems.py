@@ -33,7 +33,7 @@ def lnmax_log_moment(*, moment, inverse_scale):
 def lnmax_log_moment_at(*, moment, inverse_scale, flip):
     r"""\ln E[e^{lL}] \le \ln\Big\{(1-q)\Big(\frac{1-q}{1-e^{2\gamma}q}\Big)^l
     + q\,e^{2\gamma l}\Big\},\quad P(\text{winner} \ne o^*) \le q"""
-    # ln(1 + (1-q)(r^l - 1) + q (e^(2 gamma l) - 1)), r = (1-q)/(1 - e^(2 gamma) q).
+    # ln(1 + (1 - q) (r^l - 1) + q expm1(2 gamma l)), q = flip, l = moment, r = 1 + excess.
     excess = flip * math.expm1(2 * inverse_scale) / (1 - math.exp(2 * inverse_scale) * flip)
     grown = math.expm1(moment * math.log1p(excess)) if excess > -1 else (1 + excess) ** moment - 1
     return math.log1p((1 - flip) * grown + flip * math.expm1(2 * inverse_scale * moment))
@@ -56,12 +56,12 @@ def data_dependent_rdp(*, order, flip, order_1, rdp_1, order_2, rdp_2):
     first = order * math.log1p(-q) - power * math.log1p(-x)
     if max(first, last) > 1:
         return float(np.logaddexp(first, last)) / power
-    # ln(1 + {(1-q) A^power - 1} + q B^power), whose terms may be tiny.
+    # ln((1 - q) A^power + q B^power), accurate where (1 - q) A^power is near 1.
     return math.log1p(math.expm1(first) + math.exp(last)) / power
 
 
 def gnmax_unchecked_rdp(*, order: float, noise_std: float, flip: float) -> float:
-    """Return the bound `data_dependent_rdp` for GNMax, with its conditions unchecked."""
+    """Return the bound `data_dependent_rdp` for GNMax without checking the theorem's conditions."""
     order_2 = noise_std * math.sqrt(-math.log(flip))
     rdp_1, rdp_2 = (order_2 + 1) / noise_std**2, order_2 / noise_std**2
     return data_dependent_rdp(

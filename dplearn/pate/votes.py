@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.core import validate
 from dplearn.datasets import shipped_table
 
-_MOST = 10**9  # largest count, above all published counts; doubles hold such sums exactly
+_MOST = 10**9  # largest count allowed; doubles hold sums of such counts exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Votes:
 
     @classmethod
     def from_labels(cls, labels: ArrayLike, *, classes: int) -> Self:
-        """Count the votes of labels of shape (queries, teachers), per query."""
+        """Count the votes on each query, given labels of shape (queries, teachers)."""
         validate.integer(minimum=2, classes=classes)
         given = _whole(labels, "labels", "(queries, teachers)")
         if given.max() >= classes:
@@ -69,12 +69,12 @@ class Votes:
 
     @property
     def teachers(self) -> int:
-        """Number of teachers, the sum of each row."""
+        """Number of teachers, the sum of each row of counts."""
         return int(self.counts[0].sum())
 
     @property
     def ranked(self) -> NDArray[np.int64]:
-        """Counts (queries, classes), the largest of each query first."""
+        """Counts of each query in descending order, shape (queries, classes)."""
         return -np.sort(-self.counts, axis=1)
 
     def first(self, queries: int) -> Self:

@@ -29,7 +29,7 @@ class User(NumPyClient):
         plan = federated_plan(context)
         own = slice(context.node_config["partition-id"], None, plan.users)
         self.pixels, self.labels = train.images[own].reshape(-1, 64), np.eye(10)[train.labels[own]]
-        # SecAgg+ rounds 640 numbers to multiples of 2C / 2^22: this margin keeps the norm below C.
+        # Leave room for SecAgg+, which rounds 640 numbers to multiples of max_update_norm / 2^21.
         self.largest = plan.max_update_norm * (1 - 2 * 640**0.5 / 2**22)
 
     def fit(self, parameters, config):
@@ -49,7 +49,7 @@ class NoisySums(FedAvg):
         )
 
     def aggregate_fit(self, server_round, results, failures):
-        (mean,) = parameters_to_ndarrays(results[0][1].parameters)  # all are equal (SecAgg+)
+        (mean,) = parameters_to_ndarrays(results[0][1].parameters)  # the same in all results
         deviation = self.plan.noise_multiplier * self.plan.max_update_norm
         noise = np.random.default_rng().normal(scale=deviation, size=mean.shape)
         self.model = self.model + (len(results) * mean + noise) / self.plan.users
@@ -64,7 +64,7 @@ server = ServerApp()
 def train_privately(grid, context):
     plan = federated_plan(context)
     strategy, rounds = NoisySums(plan), ServerConfig(num_rounds=plan.rounds)
-    # Every weight is the maximum, 1; two thirds of the users' key shares suffice to open a sum.
+    # Each update has weight 1, the maximum; two thirds of the key shares suffice to open a sum.
     masked = SecAggPlusWorkflow(1.0, 2 / 3, max_weight=1.0, clipping_range=plan.max_update_norm)
     DefaultWorkflow(fit_workflow=masked)(grid, LegacyContext(context, rounds, strategy))
     right = (unseen.images.reshape(-1, 64) @ strategy.model).argmax(axis=1) == unseen.labels
