@@ -1,4 +1,4 @@
-"""Comparison of a run's settings between its processes and with its checkpoint file.
+"""Comparison of the settings of a run between processes and with a checkpoint file.
 
 Process r of n has the whole model and dataset, and draws its part of a lot from records r, r + n,
 r + 2n, ... The clipped sums of all processes are added, never averaged, and only process 0 adds
@@ -52,7 +52,7 @@ class DistributedContext:
             dist.broadcast(value, group=self.group, group_src=0)
 
     def gathered(self, value: Any) -> list[Any]:
-        """Return the list of the values that all processes pass, ordered by rank."""
+        """Return the values passed by all processes, as a list ordered by rank."""
         every: list[Any] = [value] * self.processes
         if self.group is not None:
             dist.all_gather_object(every, value, group=self.group)
@@ -84,7 +84,7 @@ def write(path: str | Path, content: dict[str, Any]) -> None:
     except OSError as error:
         message = f"Expected checkpoint to be a file that can be written, got {path}: {error}."
         raise OSError(message) from error
-    for leftover in temporaries(path):  # temporary files of interrupted writes
+    for leftover in temporaries(path):  # left by interrupted writes
         leftover.unlink(missing_ok=True)
 
 
@@ -95,7 +95,7 @@ def digest(path: str | Path) -> str:
 
 
 def loaded(path: str | Path, run: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Load a checkpoint onto the CPU; ValueError if it is damaged or of another `run`."""
+    """Load a checkpoint onto the CPU; ValueError if the file is damaged or of another `run`."""
     data = io.BytesIO(Path(path).read_bytes())
     try:
         if zipfile.ZipFile(data).testzip():

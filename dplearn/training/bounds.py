@@ -42,16 +42,16 @@ class ClippingBound(ABC):
 
     @abstractmethod
     def groups(self, sizes: Mapping[str, int]) -> Groups:
-        """Return the groups of parameters; `sizes` has each parameter's number of entries."""
+        """Return the groups of parameters; `sizes` gives each parameter's entry count."""
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
-        """Return factors in [0, 1], (groups, B), that clip norms, (groups, B), to `largest`."""
+        """Return factors in [0, 1], shape (groups, B), that scale `norms` down to `largest`."""
         return largest / torch.maximum(norms, largest)
 
 
 @dataclass(frozen=True)
 class Flat(ClippingBound):
-    """Clipping of the whole gradient to one norm (Abadi et al., 2016).
+    """Clipping of each record's whole gradient to one norm bound (Abadi et al., 2016).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Checks that settings fit together, and that models neither mix records nor store their data.
+"""Checks that training arguments fit together, and that models neither mix nor store records.
 
 Modules known to mix records are refused by type. Other models are tested on a few records before
 training, and on some lots during it. Half of the records keep their positions and random numbers;
@@ -73,7 +73,7 @@ def check_model(
 
 
 def check_gradients(gradients: Gradients, pair: Any, *, public: bool = False) -> bool:
-    """Choose a method for these gradients, and check their model as `check_model` does."""
+    """Choose a method for per-example gradients, and check the model as `check_model` does."""
     model, loss_fn = gradients.model, gradients.loss_fn
     modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
     rows, rng = max(1, rows_of(pair)), torch.Generator()
@@ -84,10 +84,10 @@ def check_gradients(gradients: Gradients, pair: Any, *, public: bool = False) ->
     pair = some(0, _BATCH)
     with probing(*modules):
         gradients.learn(pair)
-        for seed in range(3):  # without random numbers, one seed is enough
+        for seed in range(3):  # one seed is enough if the model draws no random numbers
             if not (random := _check_company(gradients, pair, seed)):
                 break
-        else:  # lots of other sizes draw other numbers: compare them without dropout
+        else:  # random numbers depend on the number of records: turn dropout off
             for module in model.modules():
                 for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
                     if isinstance(vars(module).get(name), float):
@@ -105,22 +105,22 @@ def check_gradients(gradients: Gradients, pair: Any, *, public: bool = False) ->
 
 
 def _check_company(gradients: Gradients, pair: Any, seed: int = 0) -> bool:
-    """Raise if records influence each other; return whether random numbers were drawn."""
+    """Raise if records change each other's losses; return whether random numbers were drawn."""
     before, random = view(gradients, pair, seed)
-    # Seed 11 keeps records 1, 2, 3, 5, a set that no flip, exchange of halves or roll preserves.
+    # Seed 11 keeps records 1, 2, 3, 5: no reversal, rotation or swap of halves keeps this set.
     if message := refusal(gradients, pair, before, seed, seed=11 + 2 * seed, start=True):
         raise ValueError(message)
     return random
 
 
 def _check_kept(gradients: Gradients, pairs: list[Any], modules: list[nn.Module]) -> None:
-    """Raise if a forward or backward pass stores values computed from its data without noise."""
+    """Raise if a forward or backward pass stores its data in parameters or buffers."""
     held, parameters = [], list(gradients.parameters.values())
-    for pair in pairs:  # both from the same state, as some modules store only their first data
+    for pair in pairs:  # the same state each time, as some modules store only the first data
         with probing(*modules), forked(gradients.device, 0):
             for _ in range(2):
                 losses = _losses(gradients, pair)
-                if losses.requires_grad:  # a backward pass may store data too
+                if losses.requires_grad:  # backward passes may store data in the model too
                     torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
             held.append(stored(*modules))
     for name in set().union(*held):
@@ -133,7 +133,7 @@ def _check_kept(gradients: Gradients, pairs: list[Any], modules: list[nn.Module]
 
 
 def _losses(gradients: Gradients, pair: Any) -> Tensor:
-    """Return the losses, or re-raise the model's error with types and shapes of its inputs."""
+    """Return the losses, or re-raise the model's error with types and shapes of the inputs."""
     try:
         return passed(gradients.model, gradients.loss_fn, pair)
     except ValueError:
@@ -166,7 +166,7 @@ def view(gradients: Gradients, pair: Any, states: int | list[Tensor]) -> tuple[T
 def refusal(
     gradients: Gradients, pair: Any, before: Tensor, states: Any, *, seed: int, start: bool = False
 ) -> str:
-    """Return an error message if other records influence losses or norms `before`, else "".
+    """Return an error message if other records change the losses or norms in `before`, else "".
 
     The seed chooses the half of the records that is kept; the others become copies of one of them.
     Only at the start, where records are mostly synthetic, the copies are also multiplied, and

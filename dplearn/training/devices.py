@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def moved(value: Tensor, device: torch.device) -> Tensor:
-    """Return the tensor on a device; copies from the CPU do not wait for it, except on MPS."""
+    """Move a tensor to a device; copies from the CPU are asynchronous, except to MPS."""
     if device.type == "cpu" or value.device.type != "cpu":
         return value.to(device)
     pinned = value.pin_memory() if device.type == "cuda" else value

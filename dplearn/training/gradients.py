@@ -35,7 +35,7 @@ from dplearn.training.devices import exactly, forked, moved
 from dplearn.training.layers import ROUNDING, Dense, Unmet, norms_of, refuse_by_name, trainable
 from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
-# Number of records for choosing a method, and the records compared. 11 seldom divides other sizes.
+# Number of records for choosing a method (11 seldom divides other sizes), and indices compared.
 _LOOK, _COMPARED = 11, (0, 5, 10)
 
 
@@ -111,12 +111,12 @@ class Gradients:
         every = [*self.parameters.values()] or [first]
         kinds = [torch.promote_types(p.dtype, torch.float32) for p in every]
         self.device, self.dtype = first.device, reduce(torch.promote_types, kinds)
-        # Norm bounds are divided by this, as rounding may make a computed norm too small.
+        # Norm bounds are divided by `room`, as rounding may make computed norms too small.
         self.room = 1 + ROUNDING * max(torch.finfo(kind).eps for kind in kinds)
         self.clip_to(bound)
 
     def clip_to(self, bound: ClippingBound) -> None:
-        """Set the clipping bound, its parameter groups and their norm bounds, shape (groups, 1)."""
+        """Set `bound`, the parameter groups, and `largest`, the norm bound of each group."""
         self.bound = bound
         self.groups = bound.groups({name: p.numel() for name, p in self.parameters.items()})
         largest = torch.tensor(self.groups.norms, dtype=self.dtype)[:, None] / self.room
@@ -165,7 +165,7 @@ class Gradients:
         factors = self.bound.factors(torch.stack(groups), self.largest.to(norms))
         rows = torch.stack([losses.to(norms), norms, factors.amin(0) < 1])
         tally = torch.stack([rows, torch.ones_like(rows)]).sum(2)
-        # Reading this value would wait for an accelerator: it always clears non-finite rows.
+        # Reading the tally from an accelerator would wait: always clear non-finite rows there.
         clean = rows.device.type == "cpu" and math.isfinite(tally.sum())
         if not clean:
             finite = norms < torch.inf
@@ -175,7 +175,7 @@ class Gradients:
         weighted = (factors * weight).to(self.dtype).unbind()
         cleared = lambda x: torch.where(finite.view(-1, *[1] * (x.dim() - 1)), x, 0)
         for name in list(each):
-            gradient = each.pop(name)  # a factor of 0 is not enough: 0 * inf is NaN
+            gradient = each.pop(name)  # a factor of 0 clears no infinite entry: 0 * inf is NaN
             gradient = gradient if clean else tree_map_only(Tensor, cleared, gradient)
             gradient.add_to(sums[name], weighted[self.groups.of[name]])
         return ClippedSum(sums=sums, losses=losses, norms=norms, tally=tally)
@@ -201,7 +201,7 @@ class Gradients:
         self._alone(taken(pair, _LOOK, _COMPARED))  # raises the model's own errors
 
     def _is_right(self, pair: Any, how: str) -> bool:
-        """Return whether a method's gradients of three of 11 records equal those of autograd."""
+        """Return whether the method `how` gives autograd's gradients for three of 11 records."""
         with forked(self.device, 0):
             if how == "vmap":  # all records draw the same random numbers
                 few, at = taken(pair, _LOOK, _COMPARED), slice(None)
@@ -217,11 +217,11 @@ class Gradients:
         for name, form in right.items():
             value = each[name].dense()[at] if name in each else torch.zeros_like(form.value)
             apart = Dense(value.reshape(form.value.shape) - form.value).norm()
-            # Compare with the whole gradient, as the gradient of a bias before a norm layer is 0.
+            # Allow for the whole gradient's norm: a bias before a norm layer has gradient 0.
             error = max(1e-6, min(1e-2, 1e3 * eps)) * form.norm() + min(1e-2, 1e2 * eps) * sizes
             if not (apart <= error)[finite].all():
                 return False
-        return bool(finite.any())  # otherwise nothing was compared
+        return bool(finite.any())  # without finite gradients, nothing was compared
 
     def eps(self) -> float:
         """Return the machine epsilon of the coarsest type that the model computes in."""
@@ -231,7 +231,7 @@ class Gradients:
         return max(torch.finfo(x).eps for x in types or {torch.float32} if x.is_floating_point)
 
     def _alone(self, pair: Any, seed: int | None = None) -> tuple[Tensor, dict[str, Dense]]:
-        """Return losses and gradients from one pass per record, each with `seed` if given."""
+        """Return losses and gradients from one pass per record, each pass with `seed` if given."""
         rows = rows_of(pair)
 
         def loss(i: int) -> Tensor:

@@ -1,4 +1,4 @@
-r"""Per-example gradients of common functions of PyTorch, mostly without forming them.
+r"""Per-example gradients of common PyTorch functions, mostly kept as factors, not full tensors.
 
 A layer's gradient for example i is a sum over positions t (words, pixels) of outer products
 :math:`G_i = \sum_t u_{it} v_{it}^T`: u is the gradient of the layer's output, v its input.
@@ -35,10 +35,10 @@ from dplearn.core import validate
 # Allowance for rounding in a sum of products, as a multiple of the machine epsilon.
 ROUNDING = 8
 _BLOCK = 256  # number of squares in one partial sum
-# For convolutions on a CPU: numbers copied at once, and per-example gradients formed at once.
+# Limits for convolutions on a CPU: numbers copied and per-example gradients formed at once.
 _NUMBERS, _AT_ONCE = 2**19, 16
 _ACCELERATOR = 100  # factor by which both limits are larger on an accelerator
-# Copying is cheap up to _FEW channels or _POSITIONS; forming gradients, up to _SMALL weights.
+# Copying is cheap for few channels or few positions, forming gradients for few weights.
 _FEW, _POSITIONS, _SMALL = 4, 128, 2**16
 
 
@@ -70,7 +70,7 @@ class Outer(NamedTuple):
     right: Tensor  # (B, T, d), inputs
 
     def norm(self) -> Tensor:
-        """Return the norms, by Gram matrices if there are several positions.
+        """Return the gradients' norms, from Gram matrices if a record has several positions.
 
         They include an allowance for rounding of terms that cancel, and for underflow.
         """
@@ -90,7 +90,7 @@ class Outer(NamedTuple):
         return squares.addcmul(largest, largest, value=units).sqrt()
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
-        """Add the weighted sum of gradients by one matrix product, scaling its smaller factor."""
+        """Add the sum of gradients times `factors` to `total`, by one matrix product."""
         left, right = (x.to(total) for x in self)
         scale = factors[:, None, None]
         narrow = left.shape[2] <= right.shape[2]
@@ -134,7 +134,7 @@ def convolution(
     grad: Tensor, x: Tensor, shape: Sequence[int], stride: Any = 1, padding: Any = 0,
     dilation: Any = 1, groups: int = 1,
 ) -> Outer | Dense:  # fmt: skip
-    """Return per-example gradients of a convolution's weight, from inputs and output gradients.
+    """Return per-example gradients of a convolution's weight, from `grad` and the input `x`.
 
     They are sums over positions of outer products of `grad`, (B, filters, *positions), and the
     patches under the kernel, computed where that costs less than two Gram matrices.
@@ -172,7 +172,7 @@ def convolution(
 
 
 def combined(uses: list[Any]) -> PerExample:
-    """Return the gradients of a parameter, summed over all its uses in one pass."""
+    """Return a parameter's gradients, summed over all uses of the parameter in one pass."""
     whole, *others = uses
     if others and {type(use) for use in uses} in ({Outer}, {Rows}):
         joined = lambda parts: torch.cat(parts, 1) if isinstance(parts[0], Tensor) else parts[0]
@@ -186,7 +186,7 @@ def combined(uses: list[Any]) -> PerExample:
 
 
 def norms_of(rows: Tensor) -> Tensor:
-    """Return norms along the last dimension, in blocks, as one long sum may lose about 1%."""
+    """Return norms along the last dimension, summed in blocks, as long sums may lose about 1%."""
     size = rows.shape[-1]
     if size <= _BLOCK:
         return torch.linalg.vector_norm(rows, dim=-1)
@@ -196,7 +196,7 @@ def norms_of(rows: Tensor) -> Tensor:
 
 
 class Unmet(RuntimeError):
-    """Error for a call that has no rule, or whose rows cannot be assigned to records."""
+    """Error for a call without a gradient rule, or with rows that cannot be assigned to records."""
 
 
 Pairs = Iterator[tuple[Any, Callable[[], Any]]]
@@ -204,12 +204,12 @@ RULES: dict[Callable[..., Any], Callable[..., Pairs]] = {}
 
 
 def rule(*functions: Any) -> Callable[[Any], Any]:
-    """Return a decorator that registers a rule for these PyTorch functions."""
+    """Return a decorator that registers a gradient rule for PyTorch functions."""
     return lambda decorated: RULES.update(dict.fromkeys(functions, decorated)) or decorated
 
 
 def refuse_by_name(name: str, module: nn.Module) -> None:
-    """Raise if a module is known to mix records, to keep their statistics or to hide its calls."""
+    """Raise if a module is known to mix or keep data of records, or to prevent clipping."""
     normed = any("SpectralNorm" in type(x).__name__ for x in module._forward_pre_hooks.values())
     table, why = isinstance(module, nn.Embedding | nn.EmbeddingBag), ""
     if "_orig_mod" in module._modules or module._compiled_call_impl is not None:
@@ -234,12 +234,12 @@ def trainable(model: nn.Module) -> dict[str, nn.Parameter]:
 
 
 def positions(batch: int, values: Tensor) -> Tensor:
-    """Reshape values from (B, ..., d) to (B, T, d)."""
+    """Reshape `values` to shape (batch, positions, last dimension)."""
     return values.reshape(batch, -1, values.shape[-1])
 
 
 def summed(batch: int, grad: Tensor, x: Tensor) -> Tensor:
-    """Return per-example gradients of x, summed over broadcast dimensions, (B, *x.shape)."""
+    """Return per-example gradients of `x`, summed over broadcast axes, shape (B, *x.shape)."""
     grad = grad.reshape(batch, -1, *grad.shape[1:])
     ones = [1] * (grad.dim() - 1 - x.dim())
     return grad.sum_to_size(batch, *ones, *x.shape).reshape(batch, *x.shape)
@@ -340,7 +340,7 @@ def attention(
             biases = [None] * 3 if in_bias is None else in_bias.chunk(3)
             pairs = zip((x, y, z), in_weight.chunk(3), biases, strict=True)
             parts = [F.linear(*pair) for pair in pairs]
-        # (B, T, d) becomes (B, heads, T, d / heads).
+        # From shape (B, T, d) to shape (B, heads, T, d / heads).
         q, k, v = (part.unflatten(2, (heads, -1)).transpose(1, 2) for part in parts)
         if mask is not None and mask.dim() == 3:
             mask = mask.unflatten(0, q.shape[:2])
@@ -402,7 +402,7 @@ def recurrence(step: Callable[..., Any], tape: Any, *args: Any) -> Any:
     return (values if batch_first else values.transpose(0, 1), *last)
 
 
-# Functions used while recording, by the PyTorch function that they replace.
+# Replacements of PyTorch functions while a forward pass is recorded.
 WITHIN: dict[Any, Callable[..., Any]] = {
     F.multi_head_attention_forward: attention,
     torch._VF.lstm: partial(recurrence, _lstm),

@@ -28,11 +28,11 @@ from dplearn.training import devices
 
 Words = Callable[[int], Any]  # for n, returns two arrays of n random 32-bit words
 
-_CHUNK = 2**16  # normals drawn at once, to fit into the CPU cache; with the cipher, an eighth
+_CHUNK = 2**16  # normals drawn at once, to fit into the CPU cache; an eighth as many with AES
 _ZEROS = bytes(4 * _CHUNK)
-_SMALL = 2**8  # words below this get another 32 random bits
+_SMALL = 2**8  # random words below this get 32 more random bits
 
-LOTS, NOISE, MODEL = 0, 1, 2  # uses of random numbers, in the keys of streams
+LOTS, NOISE, MODEL = 0, 1, 2  # first number of a stream's key: what the stream is for
 
 
 def _generator(entropy: Any = None) -> np.random.Generator:
@@ -45,7 +45,7 @@ class Randomness:
     """Independent streams of random numbers, one for each use and step."""
 
     seed: int | None = None  # None: seeds come from the operating system
-    secure: bool = False  # no noise from an accelerator's own generator
+    secure: bool = False  # whether an accelerator's own generator draws no noise
     _fresh: Any = field(default_factory=_generator, init=False, repr=False, compare=False)
 
     @classmethod
@@ -58,11 +58,11 @@ class Randomness:
         return cls(seed=int(torch.randint(2**62, (), generator=generator, device=generator.device)))
 
     def stream(self, *key: int) -> np.random.Generator:
-        """Return the random generator of this key; without a seed, one that never repeats."""
+        """Return the random generator for `key`; without a seed, the same one for all keys."""
         return self._fresh if self.seed is None else _generator((self.seed, *key))
 
     def normals(self, runs: Sequence[tuple[int, float]], like: Tensor, *key: int) -> Tensor:
-        """Return normal noise, flat and on the device of `like`; `runs` are (entries, scale)."""
+        """Return a vector of normal noise, on the device of `like`; `runs` are (entries, scale)."""
         on_device = like.device.type != "cpu" and not self.secure
         if len({scale for _, scale in runs}) == 1 and (on_device or self.seed is None):
             runs = [(sum(size for size, _ in runs), runs[0][1])]
@@ -93,7 +93,7 @@ class Randomness:
 
 
 def _ciphered() -> Words:
-    """Return a source of random words, by AES-256 in counter mode with a new key."""
+    """Return a source of random words from AES-256 in counter mode with a new key."""
     from cryptography.hazmat.primitives import ciphers  # type: ignore
 
     aes, start = ciphers.algorithms.AES(os.urandom(32)), ciphers.modes.CTR(bytes(16))
@@ -114,7 +114,7 @@ def _draw(words: Words, out: NDArray, scale: float) -> None:
     radius = whole.astype(out.dtype)
     if radius.min(initial=_SMALL) < _SMALL:
         small = np.flatnonzero(radius < _SMALL)
-        # Add (k + 1/2) / 2^32 with a random word k, which is never 0.
+        # Add (k + 1/2) / 2^32 > 0 with a random word k.
         radius[small] += (words(len(small))[0] + 0.5) * 2.0**-32
     radius *= 2.0**-32
     np.log(radius, out=radius)

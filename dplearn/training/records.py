@@ -23,7 +23,7 @@ _GENERATORS = np.random.Generator, np.random.RandomState, torch.Generator, rando
 
 
 class Records:
-    """Dataset of any kind that `fit` accepts, whose records are moved to the device of `like`."""
+    """Dataset of any kind that `fit` accepts; records are moved to the device of `like`."""
 
     def __init__(self, dataset: Any, *, like: Tensor) -> None:
         self._like, self._due, self._coming = like, -1, iter(())
@@ -43,7 +43,7 @@ class Records:
                 f"{type(dataset).__name__}{' of arrays' if columns else ''}"
                 f"{': lots are drawn by number, so make a list of it' if stream else ''}."
             )
-        self.of_items = not isinstance(dataset, tuple | Mapping)  # else it has arrays
+        self.of_items = not isinstance(dataset, tuple | Mapping)  # False for arrays
         self._dataset: Any = dataset
         self.size = len(dataset)
         if not self.of_items:
@@ -64,7 +64,7 @@ class Records:
             raise ValueError("Expected a dataset with at least one record, got 0.")
 
     def rows(self, index: Any) -> tuple[Any, Any]:
-        """Return inputs and targets of these records, on the device."""
+        """Return inputs and targets of the records at `index`, on the device of `like`."""
         if self.of_items:
             return self._there(self._collate([self._dataset[i] for i in index]))
         at, device = torch.as_tensor(index, dtype=torch.long), self._like.device
@@ -73,21 +73,21 @@ class Records:
         return pytree.tree_unflatten([x if x is None else rows(x) for x in arrays], structure)
 
     def digest(self) -> str:
-        """Return a digest of 64 records; of items only the targets, as inputs may be augmented."""
+        """Return a hash of 64 records, or only of their targets if inputs may be augmented."""
         pair = self.rows(np.linspace(0, self.size - 1, 64).astype(int).tolist())
         parts = pair if pair[1] is None or not self.of_items else pair[1]
         values = tree_map_only(Tensor, Tensor.tolist, parts)
         return hashlib.sha256(repr([self.size, values]).encode()).hexdigest()
 
     def parts(self, steps: range, lot: Callable[[int], Lot], most: int | None) -> Iterator[Any]:
-        """Return the micro-batches of the first of `steps`; workers load later steps ahead."""
+        """Return the micro-batches of step `steps[0]`; workers load those of later steps ahead."""
         cut = lambda step: micro_batches(lot(step), most, small=self._like.device.type == "cpu")
         if not self.of_items:
             return map(self.rows, cut(steps[0]))
         if steps[0] != self._due:
             self.forget()  # end old workers before new ones start
             order: Any = (part.tolist() for step in steps for part in cut(step))
-            with torch.random.fork_rng([]):  # keep the state from which a loader draws a seed
+            with torch.random.fork_rng([]):  # the loader draws a seed: restore the state
                 loader = data.DataLoader(self._dataset, batch_sampler=order, **self._options)
                 self._coming = iter(loader)
         self._due = steps[0] + 1
@@ -100,7 +100,7 @@ class Records:
 
     def _typed(self, batch: Any) -> tuple[Any, Any]:
         """Convert arrays to tensors, float64 to the model's type, integer labels to 64 bits."""
-        with warnings.catch_warnings():  # tensors share the memory of arrays, also read-only ones
+        with warnings.catch_warnings():  # tensors share memory even with read-only arrays
             warnings.filterwarnings("ignore", "The given NumPy array is not writable")
             inputs, targets = tree_map_only(np.ndarray, torch.from_numpy, _pair(batch))
         narrow = lambda x: x.to(self._like.dtype) if x.dtype == torch.float64 else x
@@ -135,7 +135,7 @@ class Records:
 
 
 def _options(loader: data.DataLoader) -> dict[str, Any]:
-    """Return a loader's options for loading items; ValueError if it selects them in its own way."""
+    """Return a DataLoader's options for loading items; ValueError if it has a custom sampler."""
     sampler = loader.sampler
     plain = type(sampler) in (data.SequentialSampler, data.RandomSampler)
     plain &= not getattr(sampler, "replacement", False)
@@ -151,7 +151,7 @@ def _options(loader: data.DataLoader) -> dict[str, Any]:
 
 
 def _item(dataset: Any, i: int) -> Any:
-    """Load an item with the global random generators seeded alike for all items."""
+    """Load an item after setting the global random generators to the same seed for all items."""
     states = np.random.get_state(), random.getstate()  # noqa: NPY002
     np.random.seed(0), random.seed(0)  # noqa: NPY002
     with forked(torch.device("cpu"), 0):

@@ -9,7 +9,7 @@ Lot = NDArray[np.int64]
 
 
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
-    """Draw the lots of a step or an epoch, as indices from 0 to size - 1; some may be empty."""
+    """Draw the lots of a step or epoch, as indices from 0 to size - 1; lots may be empty."""
     match plan.sampling:
         case "none":
             return [np.arange(size)]
@@ -32,7 +32,7 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
 
 
 def fixed_size(plan: DPSGD, size: int) -> int:
-    """Return sample_rate * size, the size of lots of equal size; ValueError if it is not whole."""
+    """Return sample_rate * size, the number of records per lot; ValueError if it is not whole."""
     expected = plan.sample_rate * size
     whole = round(expected)
     if whole < 1 or abs(expected - whole) > 1e-9 * expected:

@@ -23,13 +23,13 @@ from dplearn.training import layers
 from dplearn.training.layers import Dense, PerExample, Unmet, combined
 
 Loss = Callable[[Any, Any], Tensor]
-# Number of an output's rows per record, or 0 if all records share the output; by function, names
-# of parameters and numbers of dimensions of other tensors.
+# Number of output rows per record, or 0 if all records share the output. A key is a function with
+# the name of each parameter and the number of dimensions of each other tensor.
 Facts = dict[tuple[Any, ...], int]
 
 
 class Tape(TorchFunctionMode):
-    """Recorder of the calls that take parameters, in one forward pass over a batch."""
+    """Recorder of the function calls that take parameters, in one forward pass over a batch."""
 
     def __init__(
         self, parameters: Mapping[str, Tensor], facts: Facts, batch: int, *, learns: bool = False
@@ -37,7 +37,7 @@ class Tape(TorchFunctionMode):
         super().__init__()
         self.parameters, self.facts, self.batch = parameters, facts, batch
         self.learns = learns  # whether this pass writes `facts`, which other passes must match
-        # Rule, arguments, and autograd edge of the output, of each call that takes parameters.
+        # For each call that takes parameters: rule, arguments, and the output's autograd edge.
         self.calls: list[tuple[Callable[..., Any], Any, dict[str, Any], GradientEdge]] = []
         self.names: dict[int, Any] = {id(p): name for name, p in parameters.items()}
         self.shared: dict[int, Tensor] = {}  # tensors computed from parameters alone
@@ -65,13 +65,13 @@ class Tape(TorchFunctionMode):
         if rule is None or len(outputs) > 1:
             raise Unmet(f"no rule differentiates {getattr(function, '__name__', function)}")
         if output._is_view() and not any(output is x for x in tensors):
-            # An in-place activation would disconnect the edge of a view, but not of this alias.
+            # A later in-place activation disconnects the edge of a view, but not of this alias.
             output = torch.ops.aten._unsafe_view(output, output.shape)
         self.calls.append((rule, args, kwargs, get_gradient_edge(output)))
         return output
 
     def _rows(self, kind: tuple[Any, ...], output: Tensor) -> int:
-        """Return the number of an output's rows per record, or 0 if all records share it."""
+        """Return the number of output rows per record, or 0 if all records share the output."""
         count, rest = divmod(len(output) if output.dim() else 1, self.batch)
         count = 0 if rest else count
         rows = self.facts.setdefault(kind, count) if self.learns else self.facts.get(kind)
@@ -80,7 +80,7 @@ class Tape(TorchFunctionMode):
         return rows
 
     def gradients(self, losses: Tensor) -> dict[str, PerExample]:
-        """Return the per-example gradients of all parameters used, and forget the calls."""
+        """Return per-example gradients of all parameters used, and delete the recorded calls."""
         if not self.calls or not losses.requires_grad:
             return {}
         edges: Any = [call[3] for call in self.calls]
@@ -128,7 +128,7 @@ def passed(model: nn.Module, loss_fn: Loss, pair: Any, tape: Tape | None = None)
 
 
 def check_losses(losses: Tensor, inputs: Any) -> None:
-    """Raise unless losses are a vector, without several of them for each row of inputs."""
+    """Raise if `losses` is not a vector or has several entries for each row of `inputs`."""
     rows = rows_of(inputs)
     if losses.dim() != 1 or (rows and len(losses) != rows and len(losses) % rows == 0):
         hint = "losses.view(len(targets), -1).mean(1)"
@@ -141,7 +141,7 @@ def check_losses(losses: Tensor, inputs: Any) -> None:
 
 
 def state_of(*roots: Any) -> tuple[Any, ...]:
-    """Return a fingerprint of the modules, their modes and hooks, and trainable parameters."""
+    """Return a fingerprint of all modules, with their modes, hooks and trainable parameters."""
     facts: list[Any] = []
     for module in (m for root in roots if isinstance(root, nn.Module) for m in root.modules()):
         own = module.__dict__

@@ -60,7 +60,7 @@ _SLOW = (
 
 @dataclass(eq=False, repr=False)
 class Trainer:
-    """Step-by-step training of a model; `fit` does the same in one call.
+    """Training of a model step by step; `fit` runs all steps in one call.
 
     An error is raised if arguments do not fit together, the model mixes records, or no guarantee is
     known. Public attributes cannot be set.
@@ -131,7 +131,7 @@ class Trainer:
             validate.positive(expected_batch_size=public)
         alone = not self.process_group
         check_phases(plan, bound=self.bound, size=self._data.size, alone=alone)
-        self._drawn: dict[int, sampling.Lot] = {}  # lots of coming steps
+        self._drawn: dict[int, sampling.Lot] = {}  # the lot of each coming step
         presumed = {_SIZE: not public, _ITEMS: self._data.of_items, _SEED: seed is not None}
         self._presumed = [text for text, holds in presumed.items() if holds] + [_ALONE]
         self._run, records = self._settings(), "" if alone else self._data.digest()
@@ -139,10 +139,10 @@ class Trainer:
         self._context.start_equal(self.model)
         self._check()
         self._data.check_items(self.model, self.loss_fn)
-        self._due = 1  # the next step whose lot is tested
+        self._due = 1  # next step at which a lot is tested for mixed records
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Set private attributes; raise AttributeError for public ones, which were checked."""
+        """Set private attributes; AttributeError for public ones, which are checked only once."""
         if "_due" in vars(self) and not name.startswith("_"):
             raise AttributeError(f"Expected {name} to stay as it is: build another Trainer.")
         super().__setattr__(name, value)
@@ -180,7 +180,7 @@ class Trainer:
         norm = math.hypot(*groups.norms)
         self.records.append(record := Record(step=self.steps, clipping_norm=norm, tally=tally))
         for parameter in (p for group in self.optimizer.param_groups for p in group["params"]):
-            parameter.grad = None  # frozen ones may have gradients from other passes
+            parameter.grad = None  # frozen parameters may have gradients from other passes
         for name, parameter in parameters.items():
             parameter.grad = sums[name].to(parameter.dtype)  # the noisy mean
         self.optimizer.step()
@@ -215,7 +215,7 @@ class Trainer:
         return self._drawn[step]
 
     def _add_clipped(self, sums: dict, lot: Iterable, expected: float) -> tuple[Tensor, str]:
-        """Add a lot's clipped gradients, divided by `expected`; return tally and error message."""
+        """Add a lot's clipped gradients / `expected` to `sums`; return tally and error message."""
         tallies, message, device = [], None, self._like.device
         tested = self.steps + 1 >= self._due
         before = stored(self.model) if tested else {}
@@ -256,7 +256,7 @@ class Trainer:
         return not begun or self.steps == self.plan.steps or self._randomness.seed is not None
 
     def save(self, path: str | Path) -> None:
-        """Write a checkpoint of released values and any seed; ValueError unless `resumable`."""
+        """Write a checkpoint of released values and seed, if any; ValueError unless `resumable`."""
         if not self.resumable:
             raise ValueError(
                 f"Expected a checkpoint between two epochs, got one after {self.steps} steps: "
@@ -292,13 +292,13 @@ class Trainer:
             self._presumed.append(
                 "nothing was released of steps that were lost when the run was resumed"
             )
-        self._drawn.clear()  # lots of a first step that failed
+        self._drawn.clear()  # a first step that failed may have drawn lots
         self._data.forget()
         self._state, self._due = None, steps + 1
         self._check()
 
     def _settings(self) -> dict[str, str]:
-        """Return the settings that must agree between processes, and with a checkpoint."""
+        """Return the settings that all processes and a checkpoint must have in common."""
         facts: dict[str, Any] = {"plan": self.plan, "bound": self.bound}
         expected = self.expected_batch_size or self.plan.at(0)[0].sample_rate * self._data.size
         facts |= {"expected_batch_size": float(expected), "processes": self._context.processes}

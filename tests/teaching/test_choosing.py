@@ -12,7 +12,7 @@ RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.25, steps=40)
 READINGS = readings(RUN, delta=1e-4, records=1000, of_one=1)
 
 
-def test_guarantees_match_the_assumptions_that_name_them():
+def test_guarantees_have_the_delta_and_adjacency_of_their_assumption():
     known = READINGS["the attacker knows the lots"].epsilon
     mu = math.sqrt(RUN.steps) / RUN.noise_multiplier
     delta = norm.cdf(mu / 2 - known / mu) - math.exp(known) * norm.cdf(-mu / 2 - known / mu)
@@ -24,13 +24,13 @@ def test_guarantees_match_the_assumptions_that_name_them():
     assert {g.adjacency for g in READINGS.values()} == {"add_remove", "replace_one", "zero_out"}
 
 
-def test_only_the_larger_delta_gives_a_smaller_epsilon_than_planned():
+def test_only_a_larger_delta_gives_a_smaller_epsilon_than_planned():
     first, planned, *others = READINGS.values()
     assert first.epsilon < planned.epsilon and len(others) == 7
     assert all(g.is_bound and planned.lower < g.epsilon < math.inf for g in others)
 
 
-def test_nine_guarantees_require_poisson_sampling():
+def test_guarantees_are_listed_only_for_poisson_sampling():
     run = DPSGD(noise_multiplier=4.0, sample_rate=0.25, steps=40, sampling="shuffled")
     with pytest.raises(
         ValueError, match=r"Expected sampling='poisson' in the plan, got 'shuffled'"

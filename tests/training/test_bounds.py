@@ -23,7 +23,7 @@ BOUNDS = [Flat(0.7), Automatic(max_grad_norm=0.7), EQUAL, OWN_NOISE]
 
 @each("bound", BOUNDS)
 @given(norms=st.lists(st.floats(0, 1e30), min_size=1))
-def test_noise_scales_fit_norm_bounds_and_clipped_norms_are_at_most_the_bounds(bound, norms):
+def test_noise_scales_match_norm_bounds_and_clipped_norms_respect_them(bound, norms):
     """With norm bounds C_m and noise scales s_m, the sum of (C_m / s_m)^2 must be 1."""
     groups = bound.groups(SIZES)
     ratios = [c / s for c, s in zip(groups.norms, groups.scales, strict=True)]
@@ -120,7 +120,7 @@ def flushed():
 
 
 @each("dtype, t", product([torch.float32, torch.float64], [1, 2, 5]))
-def test_allowance_for_underflow_covers_lost_squares_and_adds_at_most_1_percent(dtype, t, flushed):
+def test_norms_include_underflowed_squares_and_are_at_most_1_percent_too_large(dtype, t, flushed):
     """In the worst case, the square of every entry of one factor just underflows."""
     small, large = 0.999 * math.sqrt(torch.finfo(dtype).tiny), torch.finfo(dtype).max ** 0.4
     for u, v, p, d in ((small, large, 3, 700), (large, small, 3, 700), (small, large, 600, 40)):

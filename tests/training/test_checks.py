@@ -184,7 +184,7 @@ class Closing(torch.optim.SGD):
         return closure()
 
 
-def test_errors_about_models_and_optimizers_name_cause_and_cure():
+def test_errors_about_models_and_optimizers_state_cause_and_remedy():
     blind = Model(lambda model, x: model.layer(x).detach(), layer=nn.Linear(8, 5))
     for model in (blind, nn.Linear(8, 5).requires_grad_(False)):
         refused(model, INPUTS, match="depend on trainable parameters")
@@ -243,7 +243,7 @@ def test_mixing_in_large_lots_is_refused_and_the_traceback_has_no_tensor():
         frame = frame.tb_next
 
 
-def test_check_of_lots_starts_with_the_first_lot_of_several_records():
+def test_first_lot_of_several_records_is_tested_for_mixing():
     plan = dataclasses.replace(LOTS, steps=200, sample_rate=1e-3)
     trainer = started(centring(large=9), plan=plan)
     with pytest.raises(ValueError, match="mixes records"):
@@ -301,7 +301,7 @@ def test_lots_are_tested_at_steps_1_2_4_8_and_after_resuming(tmp_path, monkeypat
     assert tested == [6]
 
 
-def test_guarantees_of_models_that_draw_random_numbers_state_that_smaller_lots_were_not_tried():
+def test_guarantee_of_a_random_model_states_that_smaller_lots_were_not_tried():
     noisy = Model(lambda m, x: m.last(x + torch.randn(x.shape)), last=nn.Linear(3, CLASSES))
     assumption = "was not tried in smaller lots"
     for model, random in ((noisy, True), (small_model(dropout=0.5), False)):

@@ -19,7 +19,7 @@ CPU, META = torch.device("cpu"), torch.device("meta")
 
 
 @pytest.mark.slow
-def test_step_on_simulated_accelerator_never_waits():
+def test_training_step_never_waits_for_a_simulated_accelerator():
     rows = {"words": 0, "convolution": 4, "attention": 4}
     script = Path(__file__).with_name("fake_device.py")
     command = [sys.executable, "-W", "ignore", str(script), *map(str, sum(rows.items(), ()))]

@@ -49,7 +49,7 @@ def test_noise_of_consecutive_entries_is_normal_with_their_scale(source):
 
 
 @each("bound", [Flat(0.5), PerLayer(3.0), GROUPED])
-def test_noise_of_each_group_has_the_scale_of_the_bound(bound):
+def test_noise_of_each_parameter_group_has_the_scale_of_the_group(bound):
     model = nn.Sequential(nn.Linear(100, 300), nn.Linear(300, 20, bias=False))
     norm = getattr(bound, "max_grad_norm", 1.0)
     plan = DPSGD(noise_multiplier=1.25, sample_rate=0.5, steps=1, max_grad_norm=norm)
@@ -102,7 +102,7 @@ def test_unseeded_streams_never_repeat_and_seeded_streams_repeat_by_key():
     assert draw(0) != int(Randomness(seed=3 + 2**32).stream(0).integers(2**62))
 
 
-def test_generator_gives_a_new_seed_each_time_and_is_refused_with_secure_noise():
+def test_generator_seeds_each_run_differently_and_is_refused_with_secure_noise():
     generator = torch.Generator().manual_seed(0)
     first, second = Randomness.of(generator), Randomness.of(generator)
     assert first.seed != second.seed

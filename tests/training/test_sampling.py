@@ -56,14 +56,14 @@ def test_epoch_uses_each_record_once_and_a_lot_without_sampling_has_all():
     assert drawn("none", size=5, times=1, sample_rate=1.0).all()
 
 
-def test_lots_of_equal_size_need_a_whole_size_and_leave_out_the_remainder():
+def test_lots_of_equal_size_need_a_whole_size_and_omit_remaining_records():
     for sampling in ("shuffled", "without_replacement"):
         with pytest.raises(ValueError, match=r"Expected sample_rate \* 7 records to be whole"):
             lots(plan(sampling), size=7, rng=np.random.default_rng(0))
     assert drawn("shuffled", size=5, times=1, sample_rate=0.4).sum(2).tolist() == [[2, 2]]
 
 
-def test_record_left_out_of_an_epoch_is_uniform():
+def test_each_record_is_equally_likely_to_be_left_out_of_an_epoch():
     own = plan("shuffled", 0.5, drop_last=True)
     rng, missing = np.random.default_rng(4), np.zeros(4)
     for _ in range(4000):

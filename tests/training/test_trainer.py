@@ -209,11 +209,11 @@ def test_run_follows_its_phases(monkeypatch):
     assert 500 < steps < 1000 and spent[0].epsilon <= 3.0 < spent[1].epsilon
 
 
-def test_plain_has_at_most_50_lines():
+def test_plain_dp_sgd_has_at_most_50_lines():
     assert len(inspect.getsource(plain).splitlines()) <= 50
 
 
-def test_plain_gradients_equal_those_of_backward_and_are_clipped_to_the_norm():
+def test_plain_dp_sgd_computes_gradients_like_backward_and_clips_them():
     model, losses_of, x, y = parts.built(EXACT["mlp"], dtype=torch.float64)
     for i, gradient in enumerate(plain.gradients(model, losses_of, x, y)):
         model.zero_grad()
@@ -225,7 +225,7 @@ def test_plain_gradients_equal_those_of_backward_and_are_clipped_to_the_norm():
         torch.testing.assert_close(flat(one) / 0.01, flat(gradient) / flat(gradient).norm())
 
 
-def test_trainer_equals_plain(monkeypatch):
+def test_trainer_gives_the_same_model_as_plain_dp_sgd(monkeypatch):
     """With equal lots and noise, only rounding of float32 differs."""
     model, (x, y), draws = small_model(), small_data(), generator(3)
     lots, noise = [], []

@@ -1,4 +1,4 @@
-"""JavaScript engine for certified epsilon of Gaussian mechanisms, also subsampled, in browsers.
+"""JavaScript engine for certified epsilon of (subsampled) Gaussian mechanisms in browsers.
 
 The .js files in this folder are plain modules without dependencies; most name the Python module
 that is their reference. A page imports `engine.js` or inlines `source`.
@@ -24,7 +24,7 @@ _EXPORTED = re.compile(r"^export (?:(?:class|function|const) (\w+)|\{(.*)\} from
 
 @cache
 def source(name: str = "dplearn", entry: str = "engine") -> str:
-    """Return a classic script that defines `name`, an object with all exports of a module.
+    """Return a classic script that defines the variable `name`, an object with a module's exports.
 
     It also defines the function that creates the object; workers get this function's text.
 
@@ -46,7 +46,7 @@ def source(name: str = "dplearn", entry: str = "engine") -> str:
 
 
 def presets() -> list[dict[str, str]]:
-    """Return published training runs, each as a title and the query string of its page."""
+    """Return published training runs, each with its title and the query string that shows it."""
     return json.loads((_FOLDER / "page" / "presets.json").read_text(encoding="utf-8"))
 
 
@@ -58,7 +58,7 @@ def shuffled() -> dict[str, Any]:
 
 @cache
 def digits_as_text() -> dict[str, Any]:
-    """Return the digit images of the attack page: 1238 records, 200 canaries, 359 tests.
+    """Return the digit images of the attack page: 1238 records, 200 canaries and 359 test images.
 
     An image has 64 pixels from 0 to 16, each written as a digit of base 17.
     """
@@ -88,7 +88,7 @@ def style(*entries: str) -> str:
 
 
 def _ordered(path: Path) -> list[Path]:
-    """Return a module and all modules that it needs, each after the modules that it imports."""
+    """Return a module and its direct and indirect imports, each module after its own imports."""
     others = [(path.parent / other).resolve() for _, other in _NEEDED.findall(_text(path))]
     needed = map(_ordered, others)
     return list(dict.fromkeys([*(one for files in needed for one in files), path]))
@@ -108,5 +108,5 @@ def _scope(path: Path) -> str:
 
 
 def _text(path: Path) -> str:
-    """Return a module without comment lines, except licences, which begin with `/*!`."""
+    """Return a module's text without comment lines; licences, which begin with `/*!`, stay."""
     return _COMMENTS.sub("", path.read_text(encoding="utf-8"))

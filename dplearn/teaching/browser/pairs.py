@@ -1,4 +1,4 @@
-"""Mechanisms for the browser: a catalogue of parameters, and tables of their privacy losses.
+"""Mechanisms for the browser: a catalogue of parameters, and tables of privacy losses.
 
 The browser has closed forms of a few mechanisms. For the others, it gets a dominating privacy loss
 distribution, Rényi divergences, output distributions, and lower bounds from neighbouring datasets.
@@ -28,9 +28,9 @@ from dplearn.mechanisms import MECHANISMS, Mechanism, Outputs
 
 # Largest privacy loss in a table, and number of grid points on either side of 0.
 _FAR, _NODES = 700.0, 1000
-# Largest number of kinks used as losses, if chords between them match delta(eps) to _SAME.
+# Largest number of kinks of delta(eps) used as losses, if chords between kinks fit to _SAME.
 _FEW, _SAME = 400, 1e-9
-# Fraction of their maximum above which output densities are drawn, and number of points.
+# Output densities are drawn above this fraction of their maximum, at this number of points.
 _LOW, _PLACES = 1e-3, 240
 ORDERS = tuple(float(a) for a in 1 + np.geomspace(0.01, 999, 90))
 _RATES = np.concatenate([[0.0], np.geomspace(1e-4, 0.1, 30), np.linspace(0.12, 1.0, 30)])
@@ -40,7 +40,7 @@ TITLES = {
     "shuffled": "Shuffled epochs",
     "random_allocation": "Random allocation (balls and bins)",
 }
-# Numbers of the page, fields of mechanisms first: label, range, start value, whether whole.
+# Number fields of the page, mechanism parameters first: label, range, start, whether integer.
 _NUMBERS = {
     "noise_multiplier": ("Noise multiplier σ", (0.04, 150.0), 1.0, False),
     "sensitivity": ("Sensitivity", (1, 15), 1, True),
@@ -150,7 +150,7 @@ class Pair:
 
     @property
     def witnesses(self) -> tuple[Profile, ...]:
-        """Profiles of actual neighbours, lower bounds on `profile`; () if exact or composed."""
+        """Privacy profiles of actual neighbours; () for a composition or if `profile` is exact."""
         if self.composed or self.mechanism.attained:
             return ()
         profiles = self.mechanism.witnesses(self.adjacency)
@@ -174,7 +174,7 @@ def conditions(mechanism: Mechanism) -> str:
 
 @lru_cache(maxsize=64)
 def profile(pair: Pair) -> Profile:
-    """Return a pair's privacy profile delta(eps), or an upper bound, by FFT for compositions."""
+    """Return a pair's privacy profile delta(eps) or an upper bound; compositions use the FFT."""
     if not pair.composed:
         return pair.mechanism.profiles(pair.adjacency)[pair.end]
     mechanisms, counts = zip(*pair.mechanism.parts(), strict=True)
@@ -214,7 +214,7 @@ def table(pair: Pair) -> dict[str, Any]:
 
 
 def _law(whole: Profile) -> dict[str, Any]:
-    """Return losses and log probabilities of a distribution with privacy profile >= `whole`."""
+    """Return losses and log probabilities of a distribution whose privacy profile is >= `whole`."""
     kinks = np.asarray(whole.kinks, dtype=float)
     kinks = np.unique(kinks[kinks < _FAR])
     if 0 < kinks.size <= _FEW:

@@ -81,7 +81,7 @@ def test_error_at_edge_of_hypothesis_is_found():
         assert found.status == "failed" and 1.999 < math.prod(found.worst.parameters.values()) <= 2
 
 
-def test_parameter_drawn_from_another_always_matches_it():
+def test_length_of_a_drawn_array_always_equals_the_drawn_count():
     size = domains.Drawn(lambda rng, n: np.zeros(n))
     space = {"n": Whole(2, 7), "t": Linear(0.0, 3.0), "zeros": size}
     same = lambda n, zeros: float(len(zeros) == n)
@@ -90,7 +90,7 @@ def test_parameter_drawn_from_another_always_matches_it():
     ).good
 
 
-def test_differences_of_subnormal_numbers_are_ignored():
+def test_verification_ignores_differences_of_subnormal_numbers():
     least = changed(oracle=lambda: 2.964e-323, function=lambda: 3.458e-323, printed=())
     assert verify(least).good
 
@@ -136,7 +136,7 @@ def test_bound_fails_only_on_the_wrong_side_of_the_exact_value():
             assert verify(about).good == good, (kind, factor)
 
 
-def test_infinite_values_are_compared():
+def test_verification_compares_infinite_values():
     always = {"printed": (), "oracle": lambda: math.inf}
     assert verify(changed(function=lambda: float("inf"), **always)).good
     assert verify(changed(function=lambda: 1.0, **always)).worst_slack == -math.inf

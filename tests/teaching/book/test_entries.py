@@ -89,7 +89,7 @@ def is_scalar(entry):
     return bool(drawn) and all(isinstance(domain, Linear) for domain in drawn)
 
 
-def test_scalar_entries_have_settings():
+def test_scalar_formulas_name_situations_for_comparison_with_claims():
     silent = {id for id, entry in book.items() if is_scalar(entry) and not entry.settings}
     assert silent == WITHOUT_SETTINGS
     for setting in (s for entry in book.values() for s in entry.settings):
@@ -152,7 +152,7 @@ def test_entry_holds_at_regression_points(id, parameters):
     assert compare(entry, parameters).slack >= -entry.tolerance
 
 
-def test_ids_are_ordered_and_incomplete_entries_are_refused():
+def test_formula_ids_are_ordered_and_incomplete_formulas_are_refused():
     numbers = [int(re.search(r"\d+", id).group()) for id in book if id.startswith("G-A")]
     assert numbers == sorted(numbers) and set(numbers) == set(range(1, 13))
     taken = FunctionType((lambda: 1.0).__code__, {}, "hockey_stick")

@@ -75,7 +75,7 @@ def test_heterogeneous_composition_of_equal_releases_has_closed_form():
         assert copies == pytest.approx(min(float(closed), 7 * epsilon), rel=1e-12), (epsilon, slack)
 
 
-def test_conversions_and_slack_at_extreme_values():
+def test_formulas_have_known_limits_at_extreme_arguments():
     assert float(formulas.zcdp_to_epsilon(0.0, delta=1e-5)) == 0.0
     assert float(formulas.rdp_to_epsilon(1e9, 0.0, delta=0.5)) == 0.0
     # The delta of a group is at most 1.

@@ -43,7 +43,7 @@ def test_rdp_to_epsilon_equals_bound_from_pointwise_inequality():
         assert epsilon == pytest.approx(expected, rel=1e-9)
 
 
-def test_shuffled_responses_agree_with_enumeration():
+def test_epsilon_of_shuffled_responses_agrees_with_enumeration():
     """Enumerate all answers of three records with true bits 1, 0, 0 or 0, 0, 0."""
     expected = 1 / (1 + math.exp(-0.8))
     law = [np.zeros(4), np.zeros(4)]
@@ -57,7 +57,7 @@ def test_shuffled_responses_agree_with_enumeration():
 
 @pytest.mark.slow
 @each("epsilon, sigma", [(0.0, 1.0), (0.7, 0.6), (1.5, 0.5), (0.2, 3.0)])
-def test_two_shuffled_batches_agree_with_grid_sum(epsilon, sigma):
+def test_delta_of_two_shuffled_batches_equals_a_sum_over_a_grid(epsilon, sigma):
     """The integral for delta equals a sum over a grid, and is in the interval from simulation."""
     x = np.arange(-8 * sigma, 2 + 8 * sigma, sigma / 100)
     zero, one, two = (np.exp(oracles.log_normal(mean, sigma)(x)) for mean in (0.0, 1.0, 2.0))
@@ -89,7 +89,7 @@ def test_smooth_sensitivity_corollary_fails_from_epsilon_14():
         assert (sensitivity.dilated_laplace_delta(**about) <= 1e-5) == good, epsilon
 
 
-def test_repetitions_and_best_of_three_have_known_distributions():
+def test_number_of_repetitions_and_best_of_three_have_known_distributions():
     k = np.arange(1, 51)
     for shape, law in ((1.0, 0.2 * 0.8 ** (k - 1)), (0.0, 0.8**k / (k * math.log(5)))):
         counts = selection.repetitions(shape=shape, stop=0.2)

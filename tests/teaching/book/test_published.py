@@ -15,7 +15,7 @@ COMPARED = [r for i, r in PUBLISHED.items() if i not in ELSEWHERE]
 
 
 @pytest.mark.parametrize("row", COMPARED, ids=lambda r: r["id"])
-def test_recorded_comparison_and_value_are_reproduced(row):
+def test_recorded_value_of_a_published_number_is_reproduced(row):
     figure = published.check_figure(row["id"])
     assert figure.status == "verified"
     # The value is the recorded one to its last digit; only for P31a it is an upper bound, at most

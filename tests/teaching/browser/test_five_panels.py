@@ -221,7 +221,7 @@ def test_extreme_parameters_show_valid_numbers(view, state):
     assert view.locator(".dp-eps output").text_content()
 
 
-def test_default_epsilon_is_smaller_where_delta_would_vanish(view):
+def test_page_chooses_a_smaller_epsilon_if_delta_would_be_0(view):
     moved_to(view, mechanism="laplace", noise_multiplier=20)
     lent = view.evaluate("page.run.epsilon")
     assert lent < 0.05 and "e-" not in view.locator(".dp-eps output").text_content()
@@ -231,7 +231,7 @@ def test_default_epsilon_is_smaller_where_delta_would_vanish(view):
     assert view.evaluate("page.run.epsilon") == 1
 
 
-def test_beyond_the_largest_privacy_loss_delta_is_0_and_renyi_proves_no_epsilon(view):
+def test_delta_is_0_beyond_the_largest_privacy_loss(view):
     moved_to(view, mechanism="laplace", epsilon=1.5)
     expect(view.locator(".dp-eps output")).to_have_text("0")
     expect(view.locator(".dp-proves")).to_contain_text("no ε")

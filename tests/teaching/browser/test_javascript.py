@@ -92,7 +92,7 @@ def test_lower_bounds_on_epsilon_do_not_decrease_with_steps():
     assert ends["lower"][0] == ends["lower"][1] == ends["lower"][2] <= min(ends["upper"])
 
 
-def test_narrow_brackets_contain_high_precision_values(evaluate):
+def test_brackets_of_epsilon_are_narrow_and_contain_exact_values(evaluate):
     """The table of exact values was computed with mpmath, independently of both engines."""
     rows = [r for r in table("sampled_gaussian_epsilon") if number(r["sample_rate"]) < 1]
     for row in rows:
@@ -105,7 +105,7 @@ def test_narrow_brackets_contain_high_precision_values(evaluate):
         assert lower <= exact + doubt and exact - doubt <= upper <= lower * (1 + 1e-6), row
 
 
-def test_python_reproduces_the_stored_results():
+def test_python_reproduces_the_stored_bounds_on_epsilon():
     """Only every eighth run is tested, because all runs take minutes."""
     for line in LINES[:: 2 * golden.CURVES]:
         run, steps = line["run"], line["steps"]
@@ -136,7 +136,7 @@ def test_tiny_noise_gives_no_bracket_of_epsilon(evaluate):
     assert curves["pld"]["upper"][1] is None and curves["pld"]["lower"][1] is None
 
 
-def test_four_steps_with_rare_records_have_a_bracket(evaluate):
+def test_four_steps_at_a_tiny_sample_rate_have_a_bracket_of_epsilon(evaluate):
     """Only the Chernoff bound proves the upper end for an added record."""
     rare = RUN | {"noise_multiplier": 2.55, "sample_rate": 0.000771, "delta": 1.2e-9}
     assert evaluate(ENDS, [rare, 4])[1] < 0.005
@@ -241,7 +241,7 @@ def test_brackets_without_the_bound_on_rounding_errors_are_wrong():
     assert not lower <= exact <= upper
 
 
-def test_brackets_cover_adding_and_removing_a_record():
+def test_order_of_adding_and_removing_a_record_does_not_change_brackets():
     """Considering addition before removal must not change the bracket."""
     swap = {'["remove", "add"]': '["add", "remove"]'}
     for steps in (10, 1000, 100_000):
@@ -250,7 +250,7 @@ def test_brackets_cover_adding_and_removing_a_record():
 
 
 @each("unproved, open_", [([16], False), ([8, 16], True), ([10], False)])
-def test_last_step_within_a_budget_is_uncertain_if_the_next_step_has_no_bound(unproved, open_):
+def test_last_step_within_epsilon_budget_is_open_if_the_next_step_has_no_bound(unproved, open_):
     question = """unproved => worker.answering({ lastWhere: dplearn.lastWhere,
       curves: (_, [T]) => ({ pld: { upper: [unproved.includes(T) ? null : T] } }),
     })({ kind: "crossings", run: {}, budget: 7, names: ["pld"], limit: 100 })"""

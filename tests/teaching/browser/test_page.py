@@ -107,7 +107,7 @@ def test_epsilon_budget_gives_the_largest_proved_number_of_steps(view):
     view.wait_for_function(f"location.hash === '#here={lasts}'")
 
 
-def test_dots_show_the_proved_true_positive_rate(view):
+def test_red_dots_show_the_proved_true_positive_rate(view):
     moved_to(view)
     expect(view.locator(".dp-people.dp-stale")).to_have_count(0)
     step = PoissonSubsampled(Gaussian(4.0), 0.01)

@@ -40,7 +40,7 @@ UNKNOWN = ["", "für zehn Menschen zugleich", "pour dix voisins ensemble"]
     ("对于大小为 k 的群组", "refuted"), ("a group of k people", "refuted"),
     ("a total of k releases", "holds"), ("G-C8b", "refuted"), ("dplearn: G-C7b", "holds"),
 ])  # fmt: skip
-def test_words_decide_the_verdict_but_all_situations_stay_listed(words, verdict):
+def test_words_beside_a_formula_decide_the_verdict_but_all_situations_stay_listed(words, verdict):
     found, bare = proofread(RHO, words=words), proofread(RHO)
     assert found.verdict == verdict
     assert {(x.entry, x.verdict) for x in found.lines} == {(x.entry, x.verdict) for x in bare.lines}
@@ -104,7 +104,7 @@ def test_proofread_makes_few_function_calls_and_is_fast():
     assert time.process_time() - began < 10
 
 
-def test_map_of_a_claim_agrees_with_its_verdict():
+def test_map_of_a_claim_shows_the_counterexample_of_the_verdict():
     drawn = map_of(CLASSICAL)
     at = drawn.y == drawn.simplest["ε"], drawn.x == drawn.simplest["δ"]
     assert drawn.axes == ("δ", "ε") and drawn.status[at] == [1]
@@ -134,7 +134,7 @@ def test_statements_of_entries_are_not_refuted(id):
         assert proofread(book[id].statement, words=words).verdict != "refuted", words
 
 
-def test_exit_status_of_proofread_depends_on_strict_and_on_marks_in_the_page(capsys, tmp_path):
+def test_exit_status_of_proofread_depends_on_strict_and_comments_in_the_file(capsys, tmp_path):
     page = tmp_path / "a.tex"
     for text, status in (
         (f"Gaussian noise: ${CLASSICAL}$.", 4), (f"If $\\varepsilon\\le1$, ${CLASSICAL}$.", 0),

@@ -114,7 +114,7 @@ def test_quantity_is_read_from_the_words_before_a_formula(before, claim):
     assert not found(f"It {before} by a factor $2b^2$.")
 
 
-def test_words_of_a_place_are_its_sentence_and_earlier_conditions():
+def test_context_of_a_formula_is_the_sentence_and_earlier_conditions():
     text = f"Laplace. For $\\varepsilon < 1$, noise of\n\n$$\n{NOISE}\n$$\n\nis enough. Not this."
     (place,) = places_in(text.encode(), "a.md")
     assert place.words == r"For $\varepsilon < 1$, noise of is enough."

@@ -76,7 +76,7 @@ def test_results_and_choices_open_by_click_without_javascript(visit):
     assert choice.inner_text().count("\n")
 
 
-def test_guess_on_a_claim_in_lesson_16_opens_whether_it_is_true(visit):
+def test_guess_about_a_claim_in_lesson_16_reveals_whether_the_claim_is_true(visit):
     view = visit("16", "[data-ask] form")
     view.get_by_label("1 classical noise").fill("2")
     view.keyboard.press("Enter")

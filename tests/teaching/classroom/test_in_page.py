@@ -30,7 +30,7 @@ def of_lists(function):
 @pytest.mark.slow
 @pytest.mark.xdist_group("exercises")
 @pytest.mark.parametrize("number", LESSONS)
-def test_rebuilt_exercise_gives_the_same_replies(number, measured_once):
+def test_exercise_rebuilt_in_the_browser_gives_the_same_replies(number, measured_once):
     """Compare the results of right and of wrong functions in each case, and the replies."""
     programs = [e for e in exercises(LESSONS[number]).values() if isinstance(e, Program)]
     assert programs
@@ -75,7 +75,7 @@ def assert_the_same_verdicts(program):
         ("did_copy = 1", "unreadable", "pass the function itself"),
     ],
 )
-def test_any_code_gets_a_reply_of_one_line(code, outcome, words, capsys):
+def test_any_code_typed_by_a_student_gets_a_reply_of_one_line(code, outcome, words, capsys):
     code = code.replace("numpy", "nothing")
     asked = in_page.described(exercises(LESSONS["01"])["1.4"])
     reply = json.loads(in_page.replied(code, "did_copy", asked))

@@ -23,7 +23,7 @@ LESSONS = sources.lessons()
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
-def test_lesson_violates_no_rule(lesson):
+def test_lesson_follows_all_rules_for_lessons(lesson):
     complaints = contract.problems(lesson)
     assert not complaints, "\n".join(complaints)
 

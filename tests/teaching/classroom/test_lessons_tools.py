@@ -57,7 +57,7 @@ def test_guess_is_drawn_with_the_result_and_alt_texts_need_a_number(capsys):
         show(number_line({"truth": 2.0}, title="noise"), "a line")
 
 
-def test_formula_definition_and_simulation_must_all_agree():
+def test_values_of_formula_definition_and_simulation_must_agree():
     coin = estimate([0.0, 1.0] * 5000)
     good = Evidence("coin", closed=0.5, exact=0.5, simulated=coin, printed=0.6)
     assert good.agree and good.refuted
@@ -290,7 +290,7 @@ def test_outputs_of_every_kind_are_shown_on_a_page(kind, content, expected):
     assert expected in from_cell(cell) and "\x1b" not in from_cell(cell)
 
 
-def test_students_run_takes_its_pictures_from_the_stored_notebooks(tmp_path, monkeypatch):
+def test_pictures_in_a_students_notebook_come_from_the_stored_notebooks(tmp_path, monkeypatch):
     outputs = (
         o.get("data", {}) for c in sources.built_cells(LESSONS["12"]) for o in c.get("outputs", ())
     )
@@ -329,7 +329,7 @@ EARLIER = (
 )
 
 
-def test_sums_of_minutes_and_earlier_questions_are_inserted_into_a_lesson(tmp_path):
+def test_total_minutes_and_earlier_questions_are_inserted_into_a_lesson(tmp_path):
     lesson = written_lesson(tmp_path, "91_later", REPEATED)
     written_lesson(tmp_path, "01_first", EARLIER)
     text = sources.text(lesson)

@@ -49,7 +49,7 @@ ORIGINS = {
 
 
 @pytest.mark.parametrize("text, words", ORIGINS.values(), ids=ORIGINS)
-def test_mine_prints_whose_function_it_returns(text, words, library, capsys):
+def test_origin_of_a_loaded_function_is_printed(text, words, library, capsys):
     if text is not None:
         library.write_text(text)
     function = mine("delta_of")
@@ -65,13 +65,13 @@ def test_function_not_judged_on_a_busy_machine_is_not_called_wrong(library):
     assert checks._load("delta_of", busy) == (None, message)
 
 
-def test_mine_refuses_names_that_no_exercise_asks_for(library):
+def test_loading_a_function_that_no_exercise_asks_for_is_refused(library):
     for name in ("gamma_of", "answer", ""):
         with pytest.raises(LessonError, match=rf"an exercise asks for, got {name}\."):
             mine(name)
 
 
-def test_builds_of_lessons_ignore_my_dp_py(library, capsys, monkeypatch):
+def test_build_of_a_lesson_ignores_functions_saved_by_a_student(library, capsys, monkeypatch):
     library.write_text(RIGHT)
     monkeypatch.setenv("DPLEARN_MINE", "")
     mine("delta_of")
@@ -79,7 +79,7 @@ def test_builds_of_lessons_ignore_my_dp_py(library, capsys, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_notebook_uses_the_function_in_my_dp_py(library):
+def test_notebook_uses_the_function_saved_by_a_student(library):
     library.write_text(RIGHT)
     cell = "from dplearn.teaching.classroom import check, mine\ncheck('2.4', mine('delta_of'))"
     notebook = new_notebook(cells=[new_code_cell(cell)])

@@ -48,7 +48,7 @@ def test_each_chosen_letter_gets_its_explanation(questions):
         assert verdict.outcome == outcome and words in verdict.text(), verdict.text()
 
 
-def test_vote_with_one_question_asks_for_one_letter(questions):
+def test_self_test_of_one_question_asks_for_one_letter(questions):
     vote = SelfTest("90.vote", questions.choices[:1])
     assert vote.verdict("").text() == "90.vote not answered yet: write 1 letter between the quotes."
     assert "write 1 letter in quotes, such as 'a'." in vote.verdict("ab").text()

@@ -31,7 +31,7 @@ def test_menu_has_the_same_position_on_all_pages(page, address):
         assert page.evaluate(LINKS) == before
 
 
-def test_address_of_a_run_opens_epsilon_against_t(page, address):
+def test_address_of_a_run_opens_the_page_of_epsilon_against_t(page, address):
     page.goto(f"{address}/?noise_multiplier=2&here=500")
     page.locator(".dp[data-drawn]").wait_for()
     page.wait_for_url("**/epsilon_vs_steps#noise_multiplier=2&here=500")

@@ -95,7 +95,7 @@ def test_malformed_request_gets_an_error_message(run):
 
 
 @pytest.mark.slow
-def test_other_accountants_are_drawn_if_one_refuses():
+def test_other_accountants_are_drawn_if_one_refuses_the_run():
     reply = reply_to(sampling="without_replacement", adjacency="replace_one", shown=("gdp", "rdp"))
     assert [*reply["refusals"]] == ["gdp"] and {*reply["of"]} == {"rdp", "pld"}
 
@@ -122,7 +122,7 @@ def test_bounds_of_the_browser_are_compared_with_the_library(caplog):
 
 
 @pytest.mark.slow
-def test_drop_last_shows_the_false_claim_and_its_refusal_proposes_changes():
+def test_claim_for_drop_last_is_drawn_and_a_refusal_proposes_changes():
     left = {"sampling": "shuffled_drop_last", "adjacency": "zero_out"}
     dropped, usual = reply_to(**left, here=120), reply_to(here=120)
     claimed = usual["of"]["pld"]["upper"][usual["steps"].index(120)]

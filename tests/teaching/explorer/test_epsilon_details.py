@@ -81,7 +81,7 @@ def test_chinese_details_have_no_english():
 
 
 @pytest.mark.slow
-def test_warns_if_delta_is_at_least_one_over_n():
+def test_delta_of_at_least_one_over_n_gets_a_warning():
     loose = dataclasses.replace(
         HERE, records=1000, scenario=dataclasses.replace(ABADI, delta=0.001)
     )

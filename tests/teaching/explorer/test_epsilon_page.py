@@ -38,7 +38,7 @@ def shown(page, address: str, query: str = "") -> None:
     settled(page)
 
 
-def test_dragging_sends_no_request_and_the_library_confirms_afterwards(recorded, address):
+def test_dragging_sends_no_request_and_the_library_confirms_epsilon_afterwards(recorded, address):
     page, sent = recorded
     shown(page, address)
     page.get_by_text("confirmed by the Python library").wait_for()
@@ -56,7 +56,7 @@ def test_dragging_sends_no_request_and_the_library_confirms_afterwards(recorded,
     assert len(sent) == count + 1
 
 
-def test_server_computes_a_chosen_sampling_and_mechanism(page, address):
+def test_server_computes_epsilon_for_a_chosen_sampling_and_mechanism(page, address):
     shown(page, address, "#here=700")
     page.get_by_label("Batches").select_option("without_replacement")
     page.wait_for_url("**sampling=without_replacement&adjacency=replace_one*")
@@ -88,7 +88,7 @@ def test_run_survives_page_changes_and_the_back_button(page, address):
     settled(page)
 
 
-def test_one_button_requests_certificate_and_statement(page, address, tmp_path):
+def test_one_button_requests_certificate_and_privacy_statement(page, address, tmp_path):
     shown(page, address)
     page.get_by_role("button", name="Certificate and details").click()
     heading = page.locator(".st-key-details h3")

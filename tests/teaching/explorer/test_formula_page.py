@@ -78,14 +78,14 @@ def test_every_wrong_variant_has_a_picture(quick):
 
 
 @each("id", book)
-def test_parameters_have_ranges_and_differ_from_fields_of_the_url(id):
+def test_parameters_have_ranges_and_names_unlike_other_url_fields(id):
     able = dict(formula_book.parameters(id, "none"))
     assert not able.keys() & {*formula_book.START, language.KEY}
     for part in able.values():
         assert part["ends"][0] < part["ends"][1] if "ends" in part else part["options"]
 
 
-def test_points_of_a_curve_are_values_and_true_values_of_the_formula():
+def test_curves_show_the_formula_and_the_true_value_at_each_point():
     found, some, whole = curve(View("G-A8"), "order")
     one = book["G-A8"]
     assert found.ends == (found.x[0], found.x[-1]) == one.domain["order"].corners[:2]
@@ -115,7 +115,7 @@ def test_shaded_regions_are_where_a_hypothesis_fails_or_a_value_is_wrong():
     assert len(set(hatches.values())) == len(hatches), "a hatch of its own"
 
 
-def test_points_span_the_axis_even_if_the_time_limit_stops_a_picture():
+def test_points_drawn_before_a_time_limit_span_the_axis():
     at = View("G-A8").at("scale", 3.21)
     _, some, whole = curve(at, "order", seconds=0.0)
     assert not whole and len(some) == 1
@@ -125,7 +125,7 @@ def test_points_span_the_axis_even_if_the_time_limit_stops_a_picture():
     assert drawn[:5] == [0, 32, 16, 8, 24] and sorted(drawn) == list(range(33))
 
 
-def test_picture_at_all_points_shows_the_points_of_the_verification():
+def test_picture_of_random_points_shows_all_points_of_the_verification():
     found, some, whole = cloud(View("G-A12b"), words)
     assert whole and len(some) == book["G-A12b"].points and set(found.verdict) == {"right"}
     wrong, _, _ = cloud(View("G-A12b", "without-continuity"), words)
@@ -168,7 +168,7 @@ def test_numbers_are_formatted_for_reading(value, text):
 
 
 @pytest.mark.slow
-def test_formulas_link_to_their_check_as_a_claim_and_to_epsilon_of_their_run():
+def test_formulas_link_to_the_claim_page_and_to_the_epsilon_page():
     text = shown(opened(id="G-B4", misprint="no-two"))
     assert f"({formula_book.claim_address('G-B4')})" in text
     assert f"({formula_book.claim_address('G-B4', 'no-two')})" in text

@@ -58,7 +58,7 @@ def test_newly_registered_mechanism_is_on_the_page(monkeypatch):
     assert NewMechanism.name in json.dumps(opened("mechanisms").get("bidi_component")[0].proto.json)
 
 
-def test_request_for_a_table_has_the_fields_of_the_pages_url(monkeypatch):
+def test_table_is_requested_for_the_fields_of_the_url(monkeypatch):
     question = {"mechanism": "poisson_subsampled", "base": "laplace", "sample_rate": 0.25}
     question |= {"noise_multiplier": 0.5, "direction": "add", "key": "k", "then": "<b>"}
     recorded = Mock(side_effect=questions.ask)
@@ -68,7 +68,7 @@ def test_request_for_a_table_has_the_fields_of_the_pages_url(monkeypatch):
     assert pair == Pair(PoissonSubsampled(Laplace(0.5), 0.25), "add_remove", "add")
 
 
-def test_profiles_of_a_composition_differ_for_add_and_remove_if_those_of_a_part_do():
+def test_composition_is_two_sided_if_one_of_its_mechanisms_is():
     both = Composed([Gaussian(1.0), PoissonSubsampled(Gaussian(1.0), 0.25)])
     assert Pair(both, "add_remove", "remove").two_sided
     assert not Pair(Gaussian(1.0), "add_remove", "remove").two_sided

@@ -108,7 +108,7 @@ def wrong(number: int) -> int:
     raise (ValueError if number else ArithmeticError)(f"Expected another number, got {number}.")
 
 
-def test_equal_calls_are_computed_once_and_waiting_calls_are_limited(fresh, monkeypatch):
+def test_equal_calls_are_computed_once_and_open_calls_are_limited(fresh, monkeypatch):
     CALLS.clear()
     SLOW.clear()
     monkeypatch.setattr(questions, "_OPEN", 2)

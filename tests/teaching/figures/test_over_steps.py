@@ -71,7 +71,7 @@ def test_infinite_values_leave_gaps_and_axes_are_finite():
             assert -math.inf < low < high < math.inf, values
 
 
-def test_values_at_a_step_and_published_points_are_drawn():
+def test_figure_marks_the_values_at_a_step_and_the_published_points():
     point = Dot(x=100, y=400.0, label="400 published", role="wrong")
     figure = epsilon_curves(CURVES, STEPS, here=100, marks=[point], **ABOUT)
     *_, dots, published = figure.data
