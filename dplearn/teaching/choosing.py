@@ -85,7 +85,7 @@ def rehearse(
     delta: float,
     repeats: int = 3,
 ) -> tuple[Rehearsal, ...]:
-    """Return scores of runs on public records, with the noise that each epsilon needs.
+    """Return scores of runs on public records, with noise calibrated to each epsilon.
 
     They estimate the utility of similar private records before any budget is spent. On private
     records each call of `score` would spend epsilon, and so would choosing the best: see `Tuned`.

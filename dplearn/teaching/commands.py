@@ -19,7 +19,7 @@ from dplearn.teaching.classroom.sources import LessonError
 
 # Marks before and after the table of lessons in lessons/README.md.
 START, END = "<!-- written by `dplearn lessons build` -->", "<!-- end of the map -->"
-# Patterns of a lesson's title, time and question, the columns of that table.
+# Patterns of a lesson's title, time and question, the columns of the table of lessons.
 _COLUMNS = (r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+? in class|[^;.]+)", r"^\*(?!\*)(.+)\*$")
 _MAP = "| | lesson | time | its question |\n|---|---|---|---|\n"
 _ENTRY = re.compile(r"\]\(formulas\.md#([\w-]+)")
@@ -40,7 +40,7 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     pages.add_options(page)
     for command in (verify, claim, page):
         command.add_argument("--json", action="store_true", help="print one list of objects")
-    # With the prefix +, argparse passes options such as --server.port on to Streamlit.
+    # The prefix + lets argparse pass options such as --server.port on to Streamlit.
     app = commands.add_parser("app", help="open the explorer", prefix_chars="+", add_help=False)
     explorer = "dplearn.teaching.explorer"
     app.set_defaults(run=lambda options: import_module(explorer).serve(options.options))
@@ -91,7 +91,7 @@ def _site(options: argparse.Namespace) -> None:
 
 
 def _build(options: argparse.Namespace) -> int:
-    """Build lessons, or check that notebooks are up to date; return 1 if one fails or is not."""
+    """Build notebooks, or check that they are up to date; return 1 on failure, otherwise 0."""
     folder = options.folder or sources.lessons_folder()
     every, readme = sources.lessons(folder), folder / "README.md"
     numbers = [number.zfill(2) for number in options.numbers or every]
@@ -124,7 +124,7 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _written(readme: Path) -> dict[Path, str]:
-    """Return by path the new texts of README.md, with its table of lessons, and formulas.md."""
+    """Return new texts, by path, of formulas.md and of README.md with the table of lessons."""
     text, rows = readme.read_text(encoding="utf-8"), _MAP
     naming: dict[str, list[str]] = {}
     for lesson in sources.lessons(readme.parent).values():
@@ -134,7 +134,7 @@ def _written(readme: Path) -> dict[Path, str]:
         rows += f"| {lesson.number} | [{title}]({lesson.notebook.name}) | {time} | {question} |\n"
         for id in {id for cell in cells for id in _ENTRY.findall(cell.source)}:
             naming.setdefault(id, []).append(f"[{lesson.number}]({lesson.notebook.name})")
-    # Find the table with its marks, from the last START before END.
+    # Find the table and the marks around it, from the last START before END.
     if not (old := re.search(f"{START}(?:(?!{START}).)*{END}", text, re.DOTALL)):
         raise LessonError(f"Expected {START} and {END} in {readme}.")
     parts, words = [f"# Formulas of the book\n\n{START}\n"], Wording()

@@ -8,7 +8,7 @@ BEYOND = "numbers beyond 1.8e308 are infinite here; write a finite one."
 
 
 def read_number(value: Any) -> tuple[float | None, str]:
-    """Return an answer as a number with "", or None with a sentence on what to type instead."""
+    """Return (number, "") for a numeric answer, otherwise (None, what to type instead)."""
     if isinstance(value, str):
         return None, f"{value!r} is text; write the number without quotes."
     if callable(value):

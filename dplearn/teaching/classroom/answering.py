@@ -57,7 +57,7 @@ def body(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> str:
 
 
 def fields(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> dict[str, str]:
-    """Return by cell id the HTML of cells that ask a question or show the value to be guessed."""
+    """Return, by cell id, the HTML of cells that ask a question or reveal a guessed value."""
     code = [cell for cell in cells if cell.cell_type == "code"]
     lines = {name: line for cell in code for name, line in _number_lines(cell).items()}
     elsewhere = {name for cell in code for name in _NO_GUESS.findall(_printed(cell))} - set(lines)
@@ -79,7 +79,7 @@ def _printed(cell: Any) -> str:
 
 
 def _number_lines(cell: Any) -> dict[str, dict[str, Any]]:
-    """Return by guessed quantity the title and values of the number line that `reveal` drew."""
+    """Return the title and values of number lines drawn by `reveal`, keyed by guessed quantity."""
     lines = {}
     for output in cell.outputs:
         data = output.get("data", {})
@@ -116,7 +116,7 @@ def _exercise(lesson: Lesson, cell: Any, exercise: Any, python: bool) -> str:
 
 
 def as_data(exercise: Exercise) -> dict[str, Any]:
-    """Return an exercise as data for JSON, in which each number has a relative tolerance."""
+    """Return an exercise as data for JSON; each answer is a pair (number, relative tolerance)."""
 
     def number(value: float) -> list[Any]:
         result = value if math.isfinite(value) else "Infinity"  # JSON has no infinity
@@ -146,7 +146,7 @@ def python_script(pyodide: Path) -> str:
 
 
 def _sealed(cell: Any, names: Sequence[str]) -> str:
-    """Return a cell's HTML; outputs are hidden until all `names` are guessed, or a click."""
+    """Return a cell's HTML, with outputs hidden until a click or guesses of all `names`."""
     shown = ""
     for output in cell.outputs:
         words = output.get("data", {}).get("text/plain", "")

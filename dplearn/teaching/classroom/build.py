@@ -52,7 +52,7 @@ def _execute(notebook: Any, lesson: Lesson) -> None:
         timeout=600,  # seconds; ten times more than any cell needs on an idle machine
         kernel_name="python3",
         record_timing=False,
-        coalesce_streams=True,  # otherwise prints may be stored in several outputs
+        coalesce_streams=True,  # otherwise Jupyter may split prints into several outputs
         extra_arguments=["--IPKernelApp.log_level=40"],  # suppress warnings about the connection
         resources={"metadata": {"path": str(lesson.notebook.parent)}},
     )

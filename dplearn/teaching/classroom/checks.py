@@ -41,7 +41,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Reply:
-    """Reply to a student's answer, with plainer messages if a mistake is repeated."""
+    """Reply to a student's answer, with plainer messages each time a mistake is repeated."""
 
     outcome: Outcome
     head: str
@@ -49,7 +49,7 @@ class Reply:
     shown: tuple[str, ...] = ()  # lines of a counterexample, or a line per question
 
     def text(self, attempt: int = 0) -> str:
-        """Return the reply as text; the first `attempt`, 0, gets the least plain message."""
+        """Return the reply as text, with plainer messages for later attempts; the first is 0."""
         message = self.messages[min(attempt, len(self.messages) - 1)]
         return "\n  ".join([f"{self.head}: {message}", *self.shown])
 
@@ -119,7 +119,7 @@ class SelfTest:
     """Multiple-choice questions, answered by a string of letters."""
 
     key: str  # such as "10.test"
-    choices: tuple[dict[str, str], ...]  # for each question, by letter: is it right, and why
+    choices: tuple[dict[str, str], ...]  # per question: letters, and why each is right or wrong
 
     @property
     def right(self) -> str:
@@ -211,7 +211,7 @@ def mine(name: str) -> Callable:
 
 
 def _load(name: str, exercise: Any) -> tuple[Callable | None, str]:
-    """Return the student's function, or None if absent or wrong, and a text for `mine`."""
+    """Return the student's function, or None if absent or wrong, and what `mine` prints."""
     file = os.environ.get("DPLEARN_MINE", "my_dp.py")
     path = Path(file)
     if not file or not path.exists():
@@ -231,7 +231,7 @@ def _load(name: str, exercise: Any) -> tuple[Callable | None, str]:
 
 @dataclass(frozen=True)
 class Used:
-    """Function of the student ("yours") or of the exercise ("ours")."""
+    """Function of the student (`whose` is "yours") or of the exercise ("ours")."""
 
     function: Callable
     whose: str
@@ -241,7 +241,7 @@ class Used:
 
 
 def yours(key: str, answer: Any) -> Used:
-    """Return the student's function if it is right, otherwise the exercise's, and whose it is.
+    """Return the student's function if it is right, otherwise the exercise's, with its origin.
 
     Parameters
     ----------
@@ -294,5 +294,5 @@ def exercises(lesson: Lesson) -> dict[str, Any]:
 
 
 def self_test(lesson: Lesson, part: str = "test") -> SelfTest:
-    """Return the multiple-choice questions of a `part` in `CHOSEN`, or none if it is absent."""
+    """Return the multiple-choice questions in a `part` of a lesson, none if the part is absent."""
     return SelfTest(f"{int(lesson.number)}.{part}", sources.questions(lesson, part))

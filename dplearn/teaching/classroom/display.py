@@ -1,4 +1,4 @@
-"""Figures as one notebook output: a live chart or drawing, a picture and a text."""
+"""Figures in notebooks: each is an output with a live chart or drawing, a picture and text."""
 
 import base64
 import hashlib
@@ -19,7 +19,7 @@ from dplearn.teaching.classroom.sources import lessons, lessons_folder
 
 PLOTLY = "application/vnd.plotly.v1+json"
 SVG = "text/vnd.dplearn.svg"  # MIME type of drawings; the site shows them, notebooks PNGs
-NUMBERS = "text/vnd.dplearn.numbers"  # MIME type of a chart's numbers, the key of its PNG
+NUMBERS = "text/vnd.dplearn.numbers"  # MIME type of a chart's numbers, which identify its PNG
 
 
 def show(figure: Any, alt: str) -> None:
@@ -113,7 +113,7 @@ def _stored() -> dict[str, str]:
 
 
 def numbers(chart: dict[str, Any]) -> str:
-    """Return as text a chart's titles, and each trace's length and five values in four digits."""
+    """Return the titles of a chart, and the length and five values of each trace, as text."""
     rows = []
     for drawn in (chart, *chart.get("frames", ())):
         rows.append(drawn.get("layout", {}).get("title", {}).get("text", ""))
@@ -124,7 +124,7 @@ def numbers(chart: dict[str, Any]) -> str:
 
 
 def _five(values: Any) -> str:
-    """Return as text the length of a list and five values, evenly spaced from end to end."""
+    """Return as text the length of a list, and five values at evenly spaced indices."""
     if isinstance(values, dict):  # Plotly encodes arrays in base64
         values = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
     every = np.ravel(np.array(values, dtype=object))
@@ -138,7 +138,7 @@ def _five(values: Any) -> str:
 
 
 def digest(drawn: Any) -> str:
-    """Return a hash, stored in the PNG, of a chart, or of a drawing and its alternative text."""
+    """Return a hash of a chart, or of a drawing and its alternative text, to store in a PNG."""
     return hashlib.sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -52,7 +52,7 @@ def estimate(samples: ArrayLike) -> Estimate:
 
 
 def estimate_delta(epsilon: float, losses: ArrayLike) -> Estimate:
-    r"""Return an estimate of delta, :math:`E(1-e^{\varepsilon-L})_+`, from simulated releases.
+    r"""Estimate delta, :math:`E(1-e^{\varepsilon-L})_+`, from simulated privacy losses L.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Evidence:
     @property
     def agree(self) -> bool:
         """Whether `closed` equals `exact` and lies in the confidence interval of `simulated`."""
-        # Neither has a random error, so their relative difference must be below 1e-6.
+        # `closed` and `exact` are not random, so their relative difference must be below 1e-6.
         close = math.isclose(self.closed, self.exact, rel_tol=1e-6)
         return close and self.closed in self.simulated
 

@@ -104,7 +104,7 @@ def _coloured(code: str) -> str:
 
 
 def chart(figure: dict[str, Any], alt: str, *, still: str = "") -> str:
-    """Return the HTML of a chart with an alternative text; a script draws the chart when in view.
+    """Return the HTML of a chart with an alternative text; a script draws it when it is in view.
 
     `still`, a base64 PNG, is shown until the reader scrolls, points or types.
     """

@@ -26,13 +26,13 @@ _ONLY = " This page has the standard library only."
 
 
 def described(program: Program) -> str:
-    """Return an exercise as a Python expression; results replace its right and wrong functions.
+    """Return an exercise as a Python expression, with results instead of reference functions.
 
     The expression is empty if the measure uses NumPy.
     """
     source = ""
     if (measure := program.measure) is not programs.returned:
-        # The measure and the functions of its module that it calls, directly or indirectly.
+        # The measure, and all functions of its module that it calls directly or indirectly.
         needed, place = [measure], measure.__code__.co_filename
         for function in needed:  # the loop extends the list
             words = re.findall(r"\w+", inspect.getsource(function))
@@ -56,7 +56,7 @@ def described(program: Program) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value with its arrays converted to lists."""
+    """Convert all arrays in a value to lists."""
     value = unpacked(value)
     if isinstance(value, dict):
         return {_plain(key): _plain(each) for key, each in value.items()}
@@ -66,7 +66,7 @@ def _plain(value: Any) -> Any:
 
 
 def rebuilt(description: str) -> Program:
-    """Rebuild an exercise from the result of `described`; it replies as the original does."""
+    """Rebuild, from the result of `described`, an exercise that gives the same replies."""
     scope = {"Complaint": Complaint, "inf": math.inf, "nan": math.nan}
     result = eval(description, scope)
     source, made, names = result.pop("measure"), result.pop("made"), result.pop("names")
@@ -87,7 +87,7 @@ def rebuilt(description: str) -> Program:
 
 
 def replied(code: str, name: str, description: str) -> str:
-    """Return as JSON the reply to the function `name` of a student's code, or the code's error."""
+    """Return as JSON the reply to the function `name` in a student's code, or to an error there."""
     scope: dict[str, Any] = {"__name__": "__main__"}
     program = rebuilt(description)
     try:

@@ -1,4 +1,4 @@
-"""Exercises that ask for a function: its results are compared with those of right and wrong ones.
+"""Exercises that ask for a function and compare its results with right and wrong results.
 
 A student's function runs in a thread, which can be abandoned if it does not end.
 """
@@ -34,12 +34,12 @@ class Complaint(Exception):
         super().__init__(message)
         self.kind = kind
 
-    def __repr__(self) -> str:  # `in_page.rebuilt` evaluates it
+    def __repr__(self) -> str:  # `in_page.rebuilt` evaluates this text
         return f"Complaint({str(self)!r}, {self.kind!r})"
 
 
 class Busy(TimeoutError):
-    """Error if a task runs out of elapsed time: the machine is busy, or the task waits."""
+    """Error of a task that exceeds its elapsed time: the machine is busy, or the task waits."""
 
 
 class Stop(BaseException):
@@ -63,7 +63,7 @@ def has_gap(code: CodeType | None) -> bool:
 
 
 def guarded(function: Callable) -> Callable:
-    """Wrap a function: pass it copies, and raise Complaint if it fails or changes an argument."""
+    """Wrap a function: pass copies of arguments; raise Complaint if it fails or changes one."""
 
     def call(*arguments: Any) -> Any:
         copies = [a if (data := _frozen(a)) is None else pickle.loads(data) for a in arguments]
@@ -91,7 +91,7 @@ def _frozen(value: Any) -> bytes | None:
 
 
 def limited(task: Callable[[], Any], *, seconds: float) -> Any:
-    """Run a task within limits of time, and return its result; suppress its prints and warnings.
+    """Run a task with time limits, and return its result; suppress its prints and warnings.
 
     Raise TimeoutError after `seconds` of processor time, or Busy after ten times as many seconds of
     elapsed time.
@@ -218,12 +218,12 @@ class Program:
             return Reply("not judged", f"{self.key} not judged", (why,))
         except TimeoutError:
             slow = f"it takes more than {self.seconds:g} seconds; look for a loop without an end."
-            results = [*results, Complaint(slow, "TimeoutError")]  # copied: the thread may append
+            results = [*results, Complaint(slow, "TimeoutError")]  # copy, as the thread may append
         wrong = [i for i, got in enumerate(results) if not _same(got, self.expected[i], self.rtol)]
         if not wrong:
             head = f"{self.key} right in {len(results)} of {len(results)} cases"
             return Reply("right", head, (self.praise,))
-        # Only for wrong functions, since a right function may contain an index such as x[..., 0].
+        # Look for `...` in wrong functions only: a right one may contain an index, as x[..., 0].
         if has_gap(getattr(answer, "__code__", None)):
             todo = "put your own code in place of `...` and run the cell again."
             return Reply("open", f"{self.key} not answered yet", (todo,))
@@ -256,7 +256,7 @@ class Program:
 
     @cached_property
     def names(self) -> list[str]:
-        """Names of the arguments of a case."""
+        """Names of the values in each case, which are arguments of a function."""
         called = self.right if self.measure is returned else self.measure
         parameters = signature(called).parameters.values()
         names = [each.name for each in parameters if each.default is each.empty]
@@ -264,12 +264,12 @@ class Program:
 
     @cached_property
     def expected(self) -> list[Any]:
-        """Measure of the right function in each case."""
+        """Expected results: the measure of the right function in each case."""
         return [self.measure(self.right, *case) for case in self.cases]
 
     @cached_property
     def of_mistake(self) -> Callable[[int, int], Any]:
-        """Cached function from the indices of a mistake and a case to the measure of both."""
+        """Cached function that returns the measured result of mistake `rank` in case `number`."""
         return cache(lambda rank, number: self._measured(self.mistakes[rank].value, number))
 
     def _measured(self, function: Callable, number: int) -> Any:

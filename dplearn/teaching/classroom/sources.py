@@ -37,7 +37,7 @@ CHOSEN = ("warmup", "vote", "test")
 _CHOICE = re.compile(r"<summary>([a-e])\. .*?</summary>(.*?)</details>", re.DOTALL)
 RIGHT = "Right. "
 _ASKED_BEFORE = re.compile(r"^# \*\*(\d)\*\* (\d\d)\.(\d)$", re.MULTILINE)
-# Patterns: a section's minutes and number in the timetable, and places for sums of minutes.
+# Patterns of a timetable row (minutes, section number) and of places for sums of minutes.
 _PLANNED = re.compile(r"^# (?:> )?\| (\d+) \| (\d+) ", re.MULTILINE)
 _CLOCK = re.compile(r"(?:(?<=\*\*Time\*\* )|(?<=^# \*To here ))NN(?= minutes)", re.MULTILINE)
 # Patterns of parts that a text cell shares with its Chinese translation: code (except `None`,
@@ -91,7 +91,7 @@ def lessons(folder: Path | None = None) -> dict[str, Lesson]:
 
 
 def led(text: str) -> str:
-    """Redirect explorer links in Markdown to the site or, if it lacks the page, to a local file."""
+    """Redirect explorer links in Markdown to the site or, for pages not there, to a local file."""
 
     def target(match: re.Match[str]) -> str:
         if ADDRESS and (place := on_site(match[1])):
@@ -125,7 +125,7 @@ def on_site(asked: str) -> str:
 
 
 def text(lesson: Lesson) -> str:
-    """Return a lesson's source with questions of earlier lessons and sums of minutes inserted."""
+    """Return a lesson's source, with inserted questions of earlier lessons and sums of minutes."""
 
     def again(match: re.Match[str]) -> str:
         number, earlier, which = match.groups()
@@ -155,7 +155,7 @@ def timetable(source: str) -> dict[int, int]:
 
 
 def read(lesson: Lesson, edition: Edition = "student") -> Any:
-    """Convert a lesson's source to a notebook without outputs, with the metadata of the kernel."""
+    """Convert a lesson's source to a notebook with kernel metadata and without outputs."""
     import jupytext
 
     notebook = jupytext.reads(text(lesson), fmt="py:percent")
@@ -178,7 +178,7 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
         if cell.cell_type == "markdown":
             cell.source = led(cell.source)
         lines = f"{cell.cell_type}\n{cell.source}"
-        # Cells that draw depend on figures.py, so their digest includes it.
+        # Cells that draw depend on figures.py, so their digest includes that file.
         lines += drawing if "pictures(" in cell.source else ""
         digest = hashlib.sha256(lines.encode()).hexdigest()[:10]
         copies[digest] += 1
@@ -211,7 +211,7 @@ def in_chinese(lesson: Lesson, cells: Sequence[Any]) -> list[Any]:
 
 
 def _common(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the code, formulas, links and numbers of a text, which its translation must share."""
+    """Return the parts of a text that its translation must share, such as formulas and numbers."""
     bare = re.sub(r"(?<=\d)[, ](?=\d{3})", "", _NOT_COMMON.sub(" ", text))
     parts = [re.findall(pattern, text, re.MULTILINE) for pattern in _COMMON]
     return tuple(tuple(sorted(each)) for each in [*parts, re.findall(r"\d+(?:\.\d+)?|[εδσ]", bare)])
@@ -236,7 +236,7 @@ def exercise_key(cell: Any) -> str:
 
 
 def questions(lesson: Lesson, part: str = "test") -> tuple[dict[str, str], ...]:
-    """Return, for each question of a `part` in `CHOSEN`, why each choice is right or wrong."""
+    """Return why each choice is right or wrong, for each question in a `part` of a lesson."""
     choices = [dict(_CHOICE.findall(question)) for question in _questions(text(lesson), part)]
     plain = lambda why: " ".join(re.sub(r"^# ?|[$`*]", "", why, flags=re.MULTILINE).split())
     return tuple({c: plain(why) for c, why in each.items()} for each in choices)
@@ -252,7 +252,7 @@ def _questions(source: str, part: str) -> list[str]:
 
 
 def right_letters(choices: Sequence[dict[str, str]]) -> str:
-    """Return the right letter of each question; raise LessonError unless each has just one."""
+    """Return the right letter of each question; raise LessonError unless each question has one."""
     letters = [[c for c, why in each.items() if why.startswith(RIGHT)] for each in choices]
     if any(len(right) != 1 for right in letters):
         raise LessonError(f"Expected one choice with {RIGHT!r} for each question, got {letters}.")

@@ -1,4 +1,4 @@
-"""Explorer of differential privacy, a Streamlit app; no other package imports Streamlit."""
+"""Explorer: a Streamlit app on differential privacy; no other package imports Streamlit."""
 
 import os
 import sys
@@ -34,7 +34,7 @@ def serve(options: Sequence[str]) -> NoReturn:
             f"The explorer needs {' and '.join(missing)}, which is not installed: "
             'pip install "dplearn-privacy[app]", or make app in a checkout of the project.'
         )
-    # In a wheel, app.py is in this folder; in a checkout, at the root.
+    # A wheel has app.py in this folder, a checkout has it in the root folder.
     here = Path(__file__).with_name("app.py")
     script = here if here.exists() else Path(__file__).parents[3] / "app.py"
     server = [sys.executable, "-m", "streamlit", "run", str(script), *_THIS_MACHINE, *options]

@@ -1,4 +1,4 @@
-"""Map that shows where a claimed formula holds, over two of its variables.
+"""Map over two variables of a claimed formula that shows where the formula holds.
 
 It compares claim and true value on a grid, as the check of a formula does at other points.
 """
@@ -23,11 +23,10 @@ from dplearn.teaching.figures.kit.marks import markers, one_panel
 from dplearn.teaching.figures.kit.template import GREY, INK, STAR
 
 STATUS = ("holds", "violated", "undecided", "claim has no value")
-# Colours in the order of STATUS; their brightness differs, for prints without colours.
-# Violated cells also have crosses, and undecided cells have dots.
+# Colours and marks in the order of STATUS; colours differ in brightness, for grey prints.
 _FILL = ("#A9D0F0", "#C8442C", "#B9BCC4", "#E4E5E8")
 _HATCH = {1: ("x-thin", "#FFFFFF", 7), 2: ("circle", GREY, 4), 3: ("line-ew", GREY, 4)}
-# Most grid values and marks per axis; more marks would hide the colours.
+# Maximum numbers of grid values and marks per axis; more marks would hide the colours.
 _CELLS, _MARKS = 33, 16
 
 
@@ -47,7 +46,7 @@ class Slice:
 
 
 def map_of(formula: str, *, words: str = "") -> Slice | None:
-    """Return the map of a formula; None if it cannot be checked or has under two variables.
+    """Return the map of a formula; None if it cannot be checked or has fewer than two variables.
 
     Examples
     --------
@@ -90,7 +89,7 @@ def map_of(formula: str, *, words: str = "") -> Slice | None:
 
 
 def _values(match: Match, column: str, point: Mapping[str, float]) -> NDArray:
-    """Return the values of one variable on the grid, and its value at the counterexample."""
+    """Return the values of a variable on the grid, which include its value in `point`."""
     domain = match.table.domains.get(column, Log(0.3, 4.0))
     if not isinstance(domain, Linear):
         return np.array([point[column]])

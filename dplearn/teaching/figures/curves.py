@@ -177,7 +177,7 @@ def _ends(
 
 def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
     """Return `left` and `right`, two figures by `curves`, side by side under one `title`."""
-    # Each figure's title becomes a heading of its panel; a slider does not change headings.
+    # The figures' titles become headings of the panels; a slider does not change headings.
     traces, axes, shapes, headings = [], {}, [], []
     shares = (0.0, 0.42), (0.58, 1.0)  # ends of the panels as fractions of the width
     for n, part, share in zip(("", "2"), (left, right), shares, strict=True):
@@ -213,7 +213,7 @@ def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
 
 
 def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
-    """Draw the epsilon of each guarantee in its own row; a bar reaches down to a lower bound.
+    """Draw each guarantee's epsilon in its own row, with a bar down to the lower bound, if any.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
     lower = np.array([g.lower if g.kind == "bracket" else g.epsilon for g in guarantees.values()])
     rows, ends = -np.arange(len(guarantees), dtype=float), (lower.min() / 3, 5 * upper.max())
     shared = {"hoverinfo": "skip", "showlegend": False, "textposition": "middle right"}
-    # Start names just inside the axis, because Plotly omits texts at its exact end.
+    # Start names just inside the axis, because Plotly omits a text at the end of an axis.
     names = {"x": [1.01 * ends[0]] * len(guarantees), "y": rows + 0.32, "text": list(guarantees)}
     names |= {"mode": "text", "textfont": {"color": GREY, "size": 14}}
     values = [f" {text.epsilon(g, 4)}" for g in guarantees.values()]
@@ -249,7 +249,7 @@ def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
 
 
 def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go.Figure:
-    """Return a figure with a slider that shows one of `figures`; it works without Python.
+    """Return a figure with a slider that shows one of `figures` and works without Python.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     labels = list(figures)
     shown: Any = go.Figure(figures[labels[start]])
     every = [tuple[Any, ...](figure.select_traces()) for figure in figures.values()]
-    # For each trace, the keys that differ between figures; every frame sets only these.
+    # For each trace, the keys whose values differ between figures; frames set only these.
     differ = lambda k, first, *others: any(not np.array_equal(t[k], first[k]) for t in others)
     moves = [
         [k for k in ("x", "y", "z", "text") if k in same[0] and differ(k, *same)]

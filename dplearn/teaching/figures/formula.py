@@ -1,4 +1,4 @@
-"""Figures of a formula's value and true value along a parameter, or at all verified points."""
+"""Figures that compare a formula with the true value along a parameter, or at all points."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,8 +13,8 @@ from dplearn.teaching.figures.kit.axes import Axis
 from dplearn.teaching.figures.kit.marks import Curve, gaps, legend, markers, one_panel
 from dplearn.teaching.figures.kit.template import GREY, INK, STAR, colour_of, transparent
 
-# For each kind of region or point: the name of its colour, its hatch, marker, legend sample and
-# legend text. The hatches distinguish regions in prints without colours.
+# Colour name, hatch, marker, legend sample and legend text of each kind of region or point.
+# The hatches distinguish regions in prints without colours.
 _KINDS = {
     "right": ("exact", "", "circle-open", "○", "right"),
     "outside": ("quiet", "\\", "", "", "hypothesis fails"),
@@ -26,7 +26,7 @@ _WIDE = 30.0  # an axis is logarithmic if largest / smallest value is above this
 
 
 def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure:
-    """Draw a formula as a line, true values as points; shade where it fails or does not apply."""
+    """Draw a formula as a line, true values as points; shade where the formula is invalid."""
     star = curve.star or ()
     heights = [_finite(v) for v in (curve.value, curve.low, curve.high, curve.own, star[1:])]
     ends, ticks = (*curve.ends, *star[:1]), dict(enumerate(curve.ticks)) or None
@@ -99,7 +99,7 @@ def _finite(values: ArrayLike) -> NDArray:
 
 
 def _wide_axis(values: NDArray, inside: Sequence[float] = ()) -> Axis:
-    """Return an axis for the values, without a few outliers but with the values `inside`."""
+    """Return an axis that covers the values, except a few outliers, and the values `inside`."""
     if not values.size:
         return Axis(title="value", lower=0.0, upper=1.0)
     low, high = float(np.min(values)), float(np.max(values))

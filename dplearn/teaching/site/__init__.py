@@ -38,7 +38,7 @@ REFERENCE = (
 )
 _ASSETS = Path(__file__).parent / "assets"
 _ENGINE = "engine: dplearn, source: String(dplearnModule)"
-# For each page drawn by JavaScript, the options that its function `mount` gets.
+# For each page drawn by JavaScript, the options that are passed to its function `mount`.
 _LIVE = {
     "minute": "engine: dplearn, explore: 'explorer.html', ...TOLD",
     "epsilon": f"{_ENGINE}, published: PUBLISHED, presets: PRESETS, accountants: ACCOUNTANTS",
@@ -101,7 +101,7 @@ def _write_reference(folder: Path) -> None:
             "Expected pdoc, which writes the reference: pip install -r requirements-dev.txt."
         ) from None
     pdoc.render.configure(docformat="numpy", search=False)
-    with warnings.catch_warnings(action="ignore"):  # on imports for type checkers
+    with warnings.catch_warnings(action="ignore"):  # pdoc warns about imports for type checkers
         pdoc.pdoc(*REFERENCE, output_directory=folder)
 
 

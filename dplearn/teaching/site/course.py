@@ -62,7 +62,7 @@ def _asked(body: str) -> int:
 
 
 def readme_page(folder: Path, of_lessons: Iterable[Page]) -> Page:
-    """Return the page of the lessons' README; progress.js reads the numbers of questions in it."""
+    """Return the page of the lessons' README, with numbers of questions for progress.js."""
     text = (folder / "README.md").read_text(encoding="utf-8").replace("](#", "](README.md#")
     counts = {page.title[:2]: _asked(page.body) for page in of_lessons}
     asked = f'<script type="application/json" id="asked">{json.dumps(counts)}</script>'
@@ -70,7 +70,7 @@ def readme_page(folder: Path, of_lessons: Iterable[Page]) -> Page:
 
 
 def yardstick_pages(folder: Path) -> Iterator[Page]:
-    """Yield a page for each Markdown file of the folder `conformance`, if it exists."""
+    """Yield a page for each Markdown file in the folder `conformance`, which may be absent."""
     for path in sorted(folder.rglob("*.md")):
         text = path.read_text(encoding="utf-8")
         text = re.sub(r"\]\((?:findings/)?([\w-]+)\.md\)", r"](\1.html)", text)
@@ -80,7 +80,7 @@ def yardstick_pages(folder: Path) -> Iterator[Page]:
 
 
 def taught(pages: Iterable[Page]) -> dict[str, str]:
-    """Return, by id of a formula, links to the first mention of the formula in each lesson."""
+    """Return links to the first mention of each formula in each lesson, keyed by formula id."""
     places: dict[str, dict[str, str]] = {}
     for page in pages:
         if page.path.endswith(".zh.html"):

@@ -17,7 +17,7 @@ from dplearn.teaching.figures.formula import formula_cloud, formula_curve
 from dplearn.teaching.site.html import Page
 
 _words = Wording()
-_POINTS = 17  # per curve; the explorer draws twice as many
+_POINTS = 17  # points per curve; the explorer draws twice as many
 
 
 def page(id: str, taught: str = "") -> Page:
@@ -68,7 +68,7 @@ def _statement(latex: str) -> str:
 
 
 def _picture(entry: Formula, misprint: str) -> str:
-    """Return a chart of value and true value along the first free parameter, or at all points."""
+    """Return a chart of formula and true value along the first parameter, or at all points."""
     place = View(entry.id, misprint)
     name = next(iter(place.axes), "")
     picture = curve(place, name, most=_POINTS) if name else cloud(place, _words)
@@ -79,7 +79,7 @@ def _picture(entry: Formula, misprint: str) -> str:
 
 
 def contents() -> Page:
-    """Return the page with the book's table of contents, in which formulas are grouped."""
+    """Return the page with the book's table of contents, grouped by topic."""
     parts = ["<h1>Formula book</h1>"]
     for group in dict.fromkeys(entry.group for entry in book.values()):
         parts.append(f"<h2>{group_name(group)}</h2><ul>")

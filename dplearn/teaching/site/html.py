@@ -28,18 +28,18 @@ _HEADER = """\
 
 @dataclass(frozen=True)
 class Page:
-    """Page of the site."""
+    """HTML page of the static site."""
 
     path: str
     title: str
     body: str
-    needed: tuple[str, ...] = NEEDED  # style sheets and scripts
-    beside: str = ""  # table of contents; on the first page, links
+    needed: tuple[str, ...] = NEEDED  # files of style sheets and scripts
+    beside: str = ""  # HTML of a table of contents or, on the first page, of links
 
     def text(self) -> str:
         """Return the page as a complete HTML file."""
         root, first = "../" * self.path.count("/"), self.path == "index.html"
-        # Replace the picture of the page Proof and attack by the page, in a frame.
+        # Replace the picture of the page `attack_page.html` by a frame with the page.
         frame = f'title="Proof and attack" src="{root}assets/attack_page.html"'
         live = f'<iframe class="page" {frame}></iframe>'
         body = re.sub(r'<img class="page"[^>]*>', live, self.body)

@@ -18,7 +18,7 @@ def to(page: str, fields: Mapping[str, Any]) -> str:
 
 
 def entry_link(id: str) -> str:
-    """Return a Markdown link to a formula of the book (G-B4) or its wrong variant (G-B4/no-two)."""
+    """Return a Markdown link to a formula, such as G-B4, or to a wrong variant, G-B4/no-two."""
     name, _, misprint = id.partition("/")
     return f"[{id}]({to('formula_book', {'id': name, 'misprint': misprint or 'none'})})"
 
@@ -41,7 +41,7 @@ def follow(page: str, start: Mapping[str, str]) -> dict[str, str]:
 
 
 def write(page: str, start: Mapping[str, str], more: Mapping[str, str] | None = None) -> None:
-    """Write the inputs that differ from their start values, and `more`, into the URL."""
+    """Write `more`, and the inputs that differ from their start values, into the URL."""
     fields = {key: st.session_state[key] or text for key, text in start.items()}
     changed = {key: text for key, text in fields.items() if text != start[key]} | {**(more or {})}
     st.session_state[f"{page}_address"] = changed

@@ -25,7 +25,7 @@ PAGES = {
 
 @lru_cache(maxsize=len(PAGES))
 def script(page: str) -> tuple[str, str]:
-    """Return the file name, with a hash, and the text of a page's script, engine included."""
+    """Return the file name (with a hash) and the text of a page's script and its engine."""
     own = browser.source(page, PAGES[page])
     text = f"{browser.source()}{own}export {{ dplearn, dplearnModule, {page} }};\n"
     return f"dplearn-{hashlib.sha256(text.encode()).hexdigest()[:12]}.js", text
@@ -39,7 +39,7 @@ def component(page: str, css: str) -> Callable[..., Any]:
 
 
 def draw_figure(figure: Any, key: str, alt: str) -> None:
-    """Draw a Plotly figure with the alternative text `alt`, and its title above it in HTML.
+    """Draw a Plotly figure with the alternative text `alt` and, above it, its title in HTML.
 
     Plotly would cut off the title on a phone.
     """
@@ -51,7 +51,7 @@ def draw_figure(figure: Any, key: str, alt: str) -> None:
     layout = parts["layout"]
     title = layout.pop("title")
     st.html(f"<p>{title['text']}<br><small>{title.get('subtitle', {}).get('text', '')}</small></p>")
-    # The title is not in the figure: remove up to 56 pixels of its top margin, but keep 12.
+    # The title is in HTML: remove up to 56 pixels of the figure's top margin, but keep 12.
     room = min(layout["margin"]["t"] - 12, 56)
     layout["height"] -= room
     layout["margin"]["t"] -= room

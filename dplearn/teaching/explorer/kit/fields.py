@@ -6,7 +6,7 @@ from typing import Any
 from dplearn.core import validate
 from dplearn.teaching.explorer.kit import language
 
-# Ranges of inputs, as in `browser/page/run.js`; integer ends allow whole numbers only.
+# Range of each input, as in `browser/page/run.js`; a range of ints allows no fractions.
 RANGES = {
     "noise_multiplier": (0.2, 1000.0),
     "sample_rate": (1e-7, 1.0),
@@ -47,7 +47,7 @@ class Words:
         return text.format(**values) if values else text
 
     def table(self, name: str) -> dict[str, str]:
-        """Return a TOML table's texts in the reader's language, by the last part of the key."""
+        """Return the texts of a TOML table, by their keys in it, in the reader's language."""
         parted = (key.rpartition(".") for key in self._keyed)
         return {last: self(f"{name}.{last}") for of, _, last in parted if of == name}
 
@@ -56,6 +56,6 @@ _say = Words("shared")
 
 
 def named(names: Iterable[str]) -> dict[str, str]:
-    """Return the text that pages show for each name in the library, such as "add_remove"."""
+    """Return the text that pages show for each of `names`, such as "add_remove"."""
     spelled = _say.table("names")
     return {name: spelled.get(name, name.replace("_", " ").capitalize()) for name in names}

@@ -20,7 +20,7 @@ _NAMES = re.compile(r"[A-Za-z](?:[\w ,=]*\w)?")
 
 
 def keyed(name: str) -> dict[str, tuple[str, str]]:
-    """Return pairs (English, Chinese) of a message file by dotted key; one text makes a pair."""
+    """Return (English, Chinese) texts of a message file by dotted key; a single text is both."""
 
     def flat(part: Any, key: str) -> Iterator[tuple[str, tuple[str, str]]]:
         for word, inner in part.items():
@@ -35,7 +35,7 @@ def keyed(name: str) -> dict[str, tuple[str, str]]:
 
 @lru_cache
 def chinese() -> dict[str, str]:
-    """Return the Chinese texts, keyed by the English texts of library and message files."""
+    """Return the Chinese text for each English text of the library and the message files."""
     library = Path(__file__).with_name("zh") / "library.toml"
     names = (path.stem for path in Path(__file__).with_name("messages").glob("*.toml"))
     whole = tomllib.loads(library.read_text(encoding="utf-8"))
@@ -43,7 +43,7 @@ def chinese() -> dict[str, str]:
 
 
 def current() -> str:
-    """Return the session's language code; "en" outside a session, as for the static site."""
+    """Return the session's language code, or "en" without a session, as for the static site."""
     if "streamlit" not in sys.modules:
         return "en"
     import streamlit as st
@@ -82,7 +82,7 @@ def translated_clauses(text: str, code: str = "") -> str:
 
 
 def reason(refusal: str) -> str:
-    """Remove all but the reason from an error message about an unsupported mechanism."""
+    """Return only the reason from an error message about an unsupported mechanism."""
     return re.sub(r"^.*not supported: |^Accountant \w+: |, not for \w+$", "", refusal)
 
 
@@ -94,7 +94,7 @@ def in_each(text: str) -> dict[str, str]:
 def translated_figure(part: Any, key: str = "") -> Any:
     """Translate the texts in a part of a Plotly figure's JSON to the reader's language."""
     if isinstance(part, str):
-        # Translate each name in it, too: a legend entry can have several, between signs or tags.
+        # Also translate names within the text, because a legend contains several names.
         return _NAMES.sub(lambda m: translated(m[0]), translated(part)) if key in _TEXTS else part
     if isinstance(part, dict):
         return {inner: translated_figure(value, inner) for inner, value in part.items()}

@@ -42,7 +42,7 @@ def run_page() -> None:
         for page in every
     }
     shown = st.navigation([*entries.values()], position="hidden")
-    # A URL with parameters of a training run but no page name opens epsilon against T.
+    # A URL with parameters of a training run but no page name opens epsilon against steps.
     if not shown.url_path and query.keys() & {"noise_multiplier", "mechanism", "sampling"}:
         st.switch_page(entries[epsilon_vs_steps], query_params=query)
     st.set_page_config(page_title=f"{shown.title} · dplearn", layout="wide")

@@ -15,7 +15,7 @@ from pickle import dumps
 from types import ModuleType
 from typing import Any
 
-# Maximum number of cached results, and of calls that wait or are computed.
+# Maximum numbers of cached results and of unfinished calls.
 _CACHED, _OPEN = 512, 16
 # Half of the cores compute; the other half is left to the server of the pages.
 _WORKERS = max(1, (os.cpu_count() or 1) // 2)
@@ -57,7 +57,7 @@ def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     key = dumps((function, arguments, keywords))
     with _lock:
         answer = _answers.pop(key, None)
-        # Repeat a failed call, unless by ValueError, which the same arguments cause again.
+        # Repeat a call that failed, except with ValueError, which would only be raised again.
         failed = answer and answer.done() and not isinstance(answer.exception(), ValueError | None)
         if not answer or failed:
             waiting = sum(not other.done() for other in _answers.values())

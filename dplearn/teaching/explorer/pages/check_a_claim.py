@@ -1,4 +1,4 @@
-"""Page that checks a typed formula in every setting, such as Gaussian noise, that it fits."""
+"""Page that checks a typed formula in every context, such as Gaussian noise, that it fits."""
 
 import re
 from collections import Counter
@@ -19,7 +19,7 @@ TITLE, GROUP, ORDER = _say["title"], "Check", 45
 
 # Fields of the page's URL, with their defaults.
 START = {"claim": r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon", "words": ""}
-# For each example button: a formula, and words on the setting for which it is meant.
+# For each example button: a formula, and words that say what the formula is about.
 EXAMPLES = {
     "classical": (START["claim"], ""),
     "small": (START["claim"], "for 0 < ε ≤ 1"),
@@ -41,7 +41,7 @@ _BOXES = {
     "approximation": (st.info, ":material/waves:", "blue"),
     "not read": (st.warning, ":material/question_mark:", "gray"),
 }
-_LISTED = 40  # most formulas checked in one text; `dplearn proofread` has no such limit
+_LISTED = 40  # maximum number of formulas in one text; `dplearn proofread` has no such limit
 
 
 def begin_with(name: str) -> None:
@@ -118,7 +118,7 @@ def _claim(places: Sequence[Place]) -> None:
 
 
 def _lines(finding: Finding) -> None:
-    """List for each setting whether the formula holds there, first for the intended setting."""
+    """List whether the formula holds in each context that it fits, first in the intended one."""
     if not finding.lines or finding.verdict == "not read":
         st.markdown(_escaped(_in_words(finding.reason), "$<"))
     for line in finding.lines:

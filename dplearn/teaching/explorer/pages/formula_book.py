@@ -24,10 +24,10 @@ TITLE, GROUP, ORDER = _say["title"], "Check", 50
 # Sentences about a formula of the book, in the reader's language.
 words = sentences.Wording(language.translated)
 PICTURES = ("curve", "cloud")
-# Fields of the URL with their defaults; its other fields are parameters of the formula.
+# Fields of the URL with their defaults; all other fields are parameters of the formula.
 START = {"id": next(iter(book)), "misprint": "none", "picture": "curve", "along": "", "draw": "0"}
-_PICTURE = 1.5  # time limit of a picture in seconds
-_DRAWS = 10  # number of random draws of parameters that cannot be dragged
+_PICTURE = 1.5  # seconds after which the computation of a picture stops
+_DRAWS = 10  # number of random choices of the parameters that no input sets
 
 
 def begin() -> None:
@@ -41,7 +41,7 @@ def render() -> None:
     more, state = address.follow("formula_book", START), st.session_state
     for key, options in {"id": book, "picture": PICTURES}.items():
         state[key] = state[key] if state[key] in options else START[key]
-    # Typing in the list searches these texts: id, title and function name.
+    # Texts that are searched when the reader types: id, title and function name.
     spelled = lambda id: f"{id} · {book[id].title} · {book[id].function.__name__}"
     st.selectbox(
         _say("id.label"),
@@ -87,7 +87,7 @@ def _entry(formula: Formula) -> None:
 
 
 def _variants(id: str) -> View:
-    """Draw the list of wrong variants, refute the chosen one, and return what to picture."""
+    """Draw the list of wrong variants, refute the chosen one, and return what to draw."""
     names = {misprint.name: misprint.name.replace("-", " ") for misprint in book[id].misprints}
     chosen: Any = st.session_state["misprint"]
     if names:
@@ -156,7 +156,7 @@ def _refuted(id: str, misprint: Misprint, result: Refutation) -> None:
 
 
 def _picture(view: View) -> None:
-    """Draw controls, and a picture of formula and true value along a parameter or at all points."""
+    """Draw controls, and compare formula and true value along a parameter or at all points."""
     left, right = st.columns(2, gap="medium")
     state: Any = st.session_state
     if view.axes:
@@ -223,7 +223,7 @@ def _moved() -> None:
 
 
 def claim_address(id: str, misprint: str = "none") -> str:
-    """Return the URL that checks a formula or variant as a claim; "" if it has no setting."""
+    """Return the URL of the check of a formula or wrong variant, "" if it cannot be checked."""
     if not (settings := book[id].settings):
         return ""
     statement = " ".join(shown(id, misprint).statement.split())
@@ -231,7 +231,7 @@ def claim_address(id: str, misprint: str = "none") -> str:
 
 
 def run_address(parameters: Mapping[str, Any]) -> str:
-    """Return the URL that shows epsilon of the run with these parameters; "" if one is missing."""
+    """Return the URL of the epsilon curves of a run; "" if one of its parameters is missing."""
     names = {"noise_multiplier", "sample_rate", "steps", "delta"}
     if names - parameters.keys():
         return ""

@@ -21,11 +21,11 @@ _KEY, _ANSWER = "mechanisms_page", "mechanisms_answer"
 
 
 def render() -> None:
-    """Show the page; later calls send a table or a new language to it."""
+    """Draw the page from the catalogue, the language and the reply to its last request."""
     catalogue = pairs.worded(pairs.catalogue(), language.in_each)
     data = {"catalogue": catalogue, "language": language.current()}
     data |= {"answer": st.session_state.get(_ANSWER)}
-    # In a dictionary, Streamlit would search all values for data frames; pass a list.
+    # Pass a list, because Streamlit searches all values of a dictionary for data frames.
     _page(key=_KEY, data=[data], on_asked_change=_answer)
 
 

@@ -19,8 +19,8 @@ class Axis:
     lower: float
     upper: float
     log: bool = False
-    open: bool = False  # whether Plotly chooses the ends, so that names of curves fit
-    ticks: Mapping[Any, str] | None = None  # texts by value; default: round numbers
+    open: bool = False  # whether Plotly chooses the ends, with room for names of curves
+    ticks: Mapping[Any, str] | None = None  # tick labels by value; default: round numbers
 
     def place(self, value: float) -> float:
         """Convert a data value to Plotly's units: log10 of the value on a logarithmic axis."""
@@ -53,7 +53,7 @@ class Axis:
 
 
 def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]:
-    """Return ticks in [lower, upper]: 1, 2, 5 times powers of ten; on a long axis, only powers.
+    """Return ticks in [lower, upper]: powers of ten and, on a short axis, 2 and 5 times powers.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def tick_words(ticks: Sequence[float]) -> list[str]:
 
 
 def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -> list[float]:
-    """Return positions of labels at least `gap` apart, with least squared distance to `wishes`.
+    """Return positions of labels, at least `gap` apart and closest to `wishes` in squared error.
 
     The order of `wishes` is preserved. If [lower, upper] is too short, the gap is smaller.
 

@@ -44,12 +44,12 @@ class Part(ABC):
 
     @property
     def heights(self) -> tuple[Values, ...]:
-        """Heights of all curves of the part, by default `y`; the name is at their mean height."""
+        """Heights of the part's curves, by default of one curve; the name is at their mean."""
         return (self.y,)  # type: ignore[attr-defined]
 
     @abstractmethod
     def traces(self) -> list[dict[str, Any]]:
-        """Return the Plotly traces of the part; the name has a trace of its own."""
+        """Return the Plotly traces of the part; only the trace of a point shows the label."""
 
     @property
     def colour(self) -> str:
@@ -68,7 +68,7 @@ class Part(ABC):
     @property
     def words(self) -> dict[str, Any]:
         """Plotly's fields for a trace that shows the label as text."""
-        left = "\N{EN SPACE}" if self.side.endswith("right") else ""  # between point and text
+        left = "\N{EN SPACE}" if self.side.endswith("right") else ""  # space between point and text
         right = "\N{EN SPACE}" if self.side.endswith("left") else ""
         font = {"color": self.colour, "size": 15}
         return {"text": [left + self.label + right], "textposition": self.side, "textfont": font}

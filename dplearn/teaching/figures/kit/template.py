@@ -37,7 +37,7 @@ STYLES = {
     "zcdp": Style("zCDP", "#79512D", "cross", "✚", "#AD815A"),
     "pld": Style("PLD", "#256ED1", "star", "★", "#3D8AF5"),
     "gdp": Style("GDP", "#8A3DAB", "x", "✕", "#B564CF"),
-    # Not an accountant: the epsilon of Poisson sampling, claimed for other batches.
+    # Not an accountant: epsilon for Poisson sampling, wrongly claimed for other batches.
     "poisson_claim": Style("Poisson claim", RED, "circle-open", "○", "#ED3D48"),
 }
 # Colours for accountants that are not in `STYLES`; a hash of the name chooses one.
@@ -46,7 +46,7 @@ _SPARE = ("#8C6BB1", "#3F8F9F", "#A0522D", "#6B8E23", "#B0306A")
 _ON_DARK = {style.colour: style.on_dark for style in STYLES.values()}
 _ON_DARK |= {INK: "#E8EAEE", GREY: "#989DA8"}
 _ON_DARK |= {"#A9D0F0": "#274C6B", "#B9BCC4": "#565A64", "#E4E5E8": "#2E3138"}
-# Each role of a curve uses the colour of this accountant.
+# For each role of a curve, the accountant that has the same colour.
 _ROLES = {"exact": "pld", "safe": "advanced", "guess": "gdp", "other": "zcdp", "second": "rdp"}
 _ROLES |= {"third": "moments", "wrong": "poisson_claim"}
 
@@ -83,7 +83,7 @@ def darkened(figure: Any) -> Any:
     return _COLOURS.sub(lambda m: _TWINS[m[0]], figure) if isinstance(figure, str) else figure
 
 
-# Colours in hexadecimal, and as `transparent` writes them up to the opacity.
+# Dark colour for each light colour, in hexadecimal and as rgba up to the opacity.
 _TWINS = _ON_DARK | {
     transparent(light, 1)[:-2]: transparent(dark, 1)[:-2] for light, dark in _ON_DARK.items()
 }
@@ -100,7 +100,7 @@ def _template(ground: str, axis_title: int, **more: Any) -> go.layout.Template:
     layout |= {"font": {"family": _FONT, "size": 14, "color": INK}, "hovermode": "closest"}
     layout |= {"paper_bgcolor": ground, "plot_bgcolor": ground, "separators": f".{NARROW_SPACE}"}
     layout["hoverlabel"] = {"font": {"family": _FONT, "size": 15}, "align": "left"}
-    # Dragging scrolls the page; the buttons zoom.
+    # Dragging does not zoom, because it scrolls the page; buttons zoom.
     layout["dragmode"] = False
     layout["modebar"] = {"bgcolor": CLEAR, "color": GREY, "activecolor": GREY}
     layout["annotationdefaults"] = {"showarrow": False, "font": {"size": 13, "color": GREY}}

@@ -1,4 +1,4 @@
-"""Numbers as text: bounds rounded up, thousands in groups, and how close two bounds are."""
+"""Numbers as text: rounded bounds, groups of three digits, and closeness of two bounds."""
 
 import math
 
@@ -47,7 +47,7 @@ def is_certified(guarantee: Guarantee) -> bool:
 
 
 def width(guarantee: Guarantee) -> float:
-    """Return epsilon / lower bound - 1, the relative width; infinity without a lower bound."""
+    """Return the relative width, epsilon / (lower bound) - 1; infinity without a lower bound."""
     return guarantee.epsilon / guarantee.lower - 1 if guarantee.lower > 0 else math.inf
 
 

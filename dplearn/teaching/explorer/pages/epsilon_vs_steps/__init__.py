@@ -42,7 +42,7 @@ def render() -> None:
 
 @st.fragment
 def _page() -> None:
-    """Draw the page; a request from the browser reruns only this function, a fragment."""
+    """Draw the page as a fragment: a request from the browser reruns this function only."""
     if question := st.session_state.pop(_QUESTION, None):
         answer = confirmation.library_reply(question)
         st.session_state[_ANSWER] = answer | {key: question.get(key) for key in ("id", "kind")}
@@ -59,16 +59,16 @@ def _page() -> None:
     fields |= {"answer": st.session_state.get(_ANSWER), "accountants": accountants()}
     fields |= {"presets": browser.presets(), "published": list(drawn_figures())}
     store = lambda: st.session_state.update({_QUESTION: st.session_state["epsilon"].asked})
-    # In a dictionary, Streamlit would search all values for data frames; pass a list.
+    # Pass a list, because Streamlit searches all values of a dictionary for data frames.
     _component(key="epsilon", data=[fields], on_asked_change=store)
 
 
 def _details(answers: Answers) -> None:
-    """Draw a run's epsilon and certificate; draw its privacy statement if its box is open."""
+    """Draw a run's epsilon and certificate and, in an open box, its privacy statement."""
     st.subheader(subtitle(answers), anchor="details")
     if not answers.readings:
         return
-    name, best = next(iter(answers.readings.items()))  # smallest bound, if there is one
+    name, best = next(iter(answers.readings.items()))  # smallest upper bound, if any
     proved = text.both_ends(best) if best.kind == "bracket" else text.epsilon(best, 6)
     clauses = dict.fromkeys(a for g in answers.readings.values() for a in g.assumptions)
     assumed = _say("true_if", assumptions=translated_clauses("; ".join(clauses))) if clauses else ""
@@ -107,7 +107,7 @@ def subtitle(answers: Answers) -> str:
 
 
 def no_certificate(answers: Answers) -> str:
-    """Return the key of the message on why a run has no certificate, or "" if it has one."""
+    """Return the key of a message that says why a run has no certificate; "" if it has one."""
     run = answers.scenario
     if run.mechanism != "gaussian" or run.plan.sampling not in ("poisson", "none"):
         return "form"
@@ -138,7 +138,7 @@ def _statement(answers: Answers, name: str, best: Guarantee) -> None:
         st.info(_say("missing", parts=" · ".join(missing)))
         return
     parts |= {"adjacency": run.adjacency, "accountant": name}
-    parts["date"] = datetime.date.today()  # not the day when the server started
+    parts["date"] = datetime.date.today()  # today, not the day of the server's start
     try:
         stated = replace(run.plan, steps=answers.here).statement(delta=run.delta, **parts)
     except ValueError as refusal:

@@ -1,4 +1,4 @@
-"""The library's replies to the browser's requests: epsilon curves, and checks of its bounds.
+"""The library's replies to the browser: epsilon curves, and checks of the browser's bounds.
 
 The reply to a malformed request is an error message. Bounds that disagree are logged.
 """
@@ -30,7 +30,7 @@ DROP_LAST = "_drop_last"  # suffix of samplings that drop the records of an inco
 
 
 def options() -> dict[str, tuple[str, ...]]:
-    """Return the options: mechanisms with only a noise multiplier, samplings, adjacencies."""
+    """Return samplings, adjacencies, and mechanisms with a noise multiplier as only parameter."""
     own = {n: [f.name for f in dataclasses.fields(law)] for n, law in MECHANISMS.items()}
     alone = tuple(name for name, parameters in own.items() if parameters == ["noise_multiplier"])
     samplings = (*EVERY_SAMPLING, f"shuffled{DROP_LAST}")
@@ -51,7 +51,7 @@ class Scenario:
         """Numbers of steps at which the curves are drawn."""
         largest = self.plan.steps
         if self.plan.sampling not in EPOCH_SAMPLINGS:
-            return tuple(log_steps(largest)[::-2][::-1])  # every second number, and the last
+            return tuple(log_steps(largest)[::-2][::-1])  # every second number, the last included
         # Epsilon is constant within an epoch, so after the first, the ends of epochs are enough.
         batches = self.plan.sampling_scheme.batches
         first, whole = min(batches, largest), largest // batches
@@ -61,7 +61,7 @@ class Scenario:
 
     @property
     def sampling_scheme(self) -> SamplingScheme:
-        """Scheme that draws the batch of a step or, for Gaussian noise only, all of an epoch."""
+        """Sampling scheme with `mechanism` noise; batches drawn per epoch need Gaussian noise."""
         plan: Any = self.plan
         if self.mechanism == "gaussian":
             return plan.sampling_scheme
@@ -90,7 +90,7 @@ class Answers:
 
     @cached_property
     def readings(self) -> Mapping[str, Guarantee]:
-        """Guarantee by each accountant: bounds first, then approximations; epsilon increases."""
+        """Guarantee by each accountant: upper bounds, then others, both in order of epsilon."""
         answers = {name: answer_of(name, self.scenario, (self.here,)) for name in self.names}
         stated = [(name, answer.curve[0]) for name, answer in answers.items() if answer.curve]
         return dict(sorted(stated, key=lambda item: (not item[1].is_bound, item[1].epsilon)))
@@ -107,7 +107,7 @@ def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
 
 
 def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the reply to a request of the browser; its "refused" is an error message, if any."""
+    """Return the reply to a request of the browser, with any error message under "refused"."""
     try:
         if question["kind"] == "curves":
             return _curves(question)
@@ -157,7 +157,7 @@ def _scenario(question: Mapping[str, Any], largest: int) -> Scenario:
 
 
 def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the bounds or refusal of each accountant and, for epochs, the false Poisson bound."""
+    """Return epsilon curves or refusals by accountant, and the false Poisson curve for epochs."""
     largest = fields.number(question, "largest", fields.RANGES["steps"])
     here = _here(question)
     scenario = _scenario(question, largest)
@@ -175,7 +175,7 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
         if claim := answer_of(REFERENCE, quoted, steps).curve:
             reply["claim"] = _numbers(g.epsilon for g in claim)
     if len(refusals) == len(names):
-        # No accountant covers the run: state why, and list changes of one option that help.
+        # No accountant covers the run: say why, and list each option whose change helps.
         why, changes = answers[REFERENCE].refusal, []
         run = question["run"] | {"sampling": scenario.plan.sampling}
         for field, names in options().items():
@@ -199,5 +199,5 @@ def _ends(curve: Sequence[Guarantee]) -> dict[str, Any]:
 
 
 def _numbers(values: Any) -> list[float | str]:
-    """Return the numbers with infinity as a string, because JSON cannot represent it."""
+    """Return the numbers, with infinity as a string, because JSON has no infinity."""
     return ["Infinity" if math.isinf(value) else value for value in values]
