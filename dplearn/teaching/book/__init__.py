@@ -1,4 +1,4 @@
-"""The formula book: textbook formulas with hypothesis, oracle and misprints, all checked.
+"""Formula book: textbook formulas and their misprints, checked by independent computations.
 
 ``from dplearn.teaching.book import advanced_composition`` imports the function of an entry by name;
 functions defined in the chapters raise ValueError outside their hypothesis.
@@ -13,7 +13,7 @@ __all__ = ["Refutation", "Verification", "book", "refute", "verify"]
 
 
 def __getattr__(name: str) -> Any:
-    """Return the function called `name` of an entry of the book."""
+    """Return the formula called `name` in the book as a Python function."""
     functions = {} if name.startswith("_") else book.functions
     if name not in functions:
         raise AttributeError(f"Expected the name of a function of the book, got {name!r}.")

@@ -1,4 +1,4 @@
-"""Pictures of a formula and its oracle, along one parameter or at all points of a verification.
+"""Plots of a formula and its oracle, along one parameter or at all points of a verification.
 
 Every point is cached, so that a picture cut short by its time limit continues at the next call.
 """
@@ -22,7 +22,7 @@ from dplearn.teaching.book.run_all import refutation
 from dplearn.teaching.book.sentences import Wording
 
 _DRAWN = 24  # candidates for a picture's initial parameters; half of them are corners
-_POINTS = 33  # points of a curve: 2^k + 1, so that coarser curves are evenly spaced, too
+_POINTS = 33  # points of a curve: 2^5 + 1, so that every second one gives an even grid, too
 
 
 class Stretch(NamedTuple):
@@ -35,16 +35,16 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """Values of a formula along a parameter `x`, with bounds of the truth; nan leaves a gap."""
+    """Curve of a formula along a parameter `x`, with bounds of the truth; nan leaves a gap."""
 
     x: Sequence[float]
     value: Sequence[float]
     low: Sequence[float]
     high: Sequence[float]
-    own: Sequence[float] = ()  # the entry's values, if `value` is a wrong variant's
+    own: Sequence[float] = ()  # the entry's values, if `value` belongs to a wrong variant
     claimed: bool = False  # whether a wrong variant is drawn
     regions: Sequence[Stretch] = ()
-    ends: tuple[float, float]  # of the x axis
+    ends: tuple[float, float]  # ends of the x axis
     log_x: bool = False
     ticks: Sequence[str] = ()  # labels of x = 0, 1, ... for steps towards a limit
     star: tuple[float, float] | None = None  # the counterexample to a wrong variant
@@ -57,7 +57,7 @@ class Cloud:
     truth: Sequence[float]
     value: Sequence[float]
     verdict: Sequence[str]  # each is right, unsafe, safe or wrong
-    words: Sequence[str] = ()  # shown on hover
+    words: Sequence[str] = ()  # text shown on hover
     kind: str = "identity"  # or upper, lower, asymptotic
 
 
@@ -74,7 +74,7 @@ class Comparison(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Drawing of a formula, its points, and whether they are complete."""
+    """Drawing of a formula, the points compared, and whether all were computed in time."""
 
     drawn: Any  # a Sweep or a Cloud
     points: list[Comparison]
@@ -83,7 +83,7 @@ class Picture(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """Entry, or its wrong variant `misprint` unless that is "none", with all parameters.
+    """Formula to draw (an entry or its wrong variant `misprint`) and values of its parameters.
 
     Unset parameters come from the example, or from random draw number `draw`.
     """
@@ -106,7 +106,7 @@ class View:
 
     @property
     def inside(self) -> bool:
-        """Whether the entry's hypothesis holds, or the variant's if that has fewer parameters."""
+        """Whether the hypothesis of the entry holds, or of the variant if it lacks parameters."""
         entry, parameters = book[self.id], self.parameters
         claim = entry if {*entry.parameters} <= {*parameters} else self.claim
         return bool(_attempt(claim.accepts, parameters))
@@ -306,7 +306,7 @@ def _star(place: View, name: str, limit: Any, log: bool) -> tuple[float, float] 
 
 
 def _bands(kinds: Iterable, borders: Iterable, ends: tuple[float, float]) -> list[Stretch]:
-    """Return one band for adjacent intervals of the same kind; the kind "" gives none."""
+    """Merge adjacent intervals of the same kind into bands; skip intervals of kind ""."""
     regions: list[Stretch] = []
     for kind, (left, right) in zip(kinds, pairwise([ends[0], *borders, ends[1]]), strict=True):
         if regions and kind == regions[-1].kind and regions[-1].right == left:
@@ -344,7 +344,7 @@ def _of_design(id: str, misprint: str, k: int) -> Comparison:
 
 
 def example_code(formula: Formula) -> str:
-    """Return code that imports and calls the function, with the result in a comment."""
+    """Return code that imports and calls the formula's function, with the result in a comment."""
     printed, function = formula.printed, formula.function
     parameters = printed[0].parameters if printed else first_parameters(formula.id)
     names = inspect.signature(function).parameters

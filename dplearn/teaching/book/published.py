@@ -62,7 +62,7 @@ def drawn_figures() -> Iterator[dict[str, Any]]:
 
 
 def check_figure(id: str) -> Figure:
-    """Recompute a published number and check the verdict that its table records.
+    """Recompute a published number and check the verdict recorded in data/published.csv.
 
     Examples
     --------
@@ -92,12 +92,12 @@ def number(text: str) -> float:
 
 
 def unit(value: str, digits: str | int) -> float:
-    """Return one unit of the last of `digits` significant digits of `value`."""
+    """Return the place value of the last digit of `value` at `digits` significant digits."""
     return 10.0 ** (int(f"{abs(number(value)):.15e}"[18:]) - int(digits) + 1)
 
 
 def _numbers(row: Row) -> dict[str, float]:
-    """Return the numbers of a row and of its field `parameters` by name; prefer unrounded steps."""
+    """Return the numbers in a row and its field `parameters`, by name; prefer unrounded steps."""
     names = ("noise_multiplier", "sample_rate", "steps", "delta", "epsilon", "order")
     more = (part.partition("=") for part in row["parameters"].split("; ") if "=" in part)
     texts = {name: row[name] for name in names} | {name: text for name, _, text in more}
@@ -185,7 +185,7 @@ def computed(row: Row) -> float:
         case "laplace", _:
             law = Laplace(at["scale"] / at["sensitivity"])
             return float(law.profiles()[0].delta(at["epsilon"]))
-        case "tree_aggregation", _:  # a record is in one node of each level
+        case "tree_aggregation", _:  # a record is in one tree node of each level
             levels = row | {"steps": str(int(row["steps"]).bit_length())}
             return _by_orders(Gaussian(at["noise_multiplier"]).rdp, levels)
         case "discrete_gaussian", "zcdp":

@@ -71,7 +71,7 @@ def _in_parallel(one: Callable[[str], list[Result]]) -> Iterator[list[Result]]:
 
 
 def as_text(result: Result) -> str:
-    """Return a line of the printed table; misprints are indented below their entry."""
+    """Format a result as a line of a table; misprints are indented below their entry."""
     seconds = f"{result.seconds:5.2f} s"
     if isinstance(result, Verification):
         head = f"{result.id:8}{book[result.id].title:57.57} {result.status:9}"

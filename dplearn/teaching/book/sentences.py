@@ -141,7 +141,7 @@ class Wording:
         return "  \n".join(lines)
 
     def against(self, kind: str, truth: Interval) -> str:
-        """Return a phrase on the true value; for a bound, on the least or largest valid one."""
+        """Describe the true value, or for a bound the least or largest valid value."""
         if kind == "upper":
             return self.translated("at least {low} is needed", low=self.number(truth.low))
         if kind == "lower":
@@ -168,7 +168,7 @@ class Wording:
         return sides + self.translated("True at {share:.0f} % of the points tried.", share=share)
 
     def headline(self, place: Any, points: Sequence[Any]) -> str:
-        """Summarise the comparisons `points` of a picture of `place` (a `View`) in a headline."""
+        """Return a headline that summarises the comparisons `points` of a picture of `place`."""
         kind = place.claim.kind
         judged = [p for p in points if p.verdict]
         if kind == "asymptotic" and len(judged) == 1 < len(points):

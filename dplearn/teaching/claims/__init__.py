@@ -1,4 +1,4 @@
-"""Verdicts on printed formulas, in every situation of the book that fits their letters.
+"""Proofreading of printed formulas by the entries of the book that fit their letters.
 
 In the order of imports: `reading` (claims in formulas), `table` (test points of a situation),
 `matching` (a claim in one situation), `judging` (verdict over all situations) and `pages`.

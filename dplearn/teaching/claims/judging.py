@@ -1,4 +1,4 @@
-"""Verdict on a printed formula, in each situation that fits its letters and over all of them.
+"""Verdicts on a printed formula: one for each situation that fits its letters, and one overall.
 
 Words around a formula sort the situations and never remove one. The overall verdict is "depends"
 unless all situations agree or a word names one of them.
@@ -24,11 +24,11 @@ VERDICTS = (
 _TRUE = ("holds", "safe")
 # Quantities for which a claim is an upper bound.
 _BOUNDED = ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")
-# Stems of the names of noise distributions, in any language.
+# Stems of the names of noise distributions in English and Chinese.
 _LAWS = {"laplace": ("lap", "double exp", "拉普拉斯"), "gauss": ("gauss", "normal", "高斯")}
-# Words near a scale that is not the scale of noise on an answer.
+# Words that show that a scale is not that of noise on an answer.
 _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
-# Words in the text around a claim that exclude all situations whose descriptions lack them.
+# If the text around a claim has such words, only situations described with them remain.
 _APART = (
     ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
     ("discrete gauss", "离散高斯"),
@@ -138,7 +138,7 @@ def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
 
 
 class _Context:
-    """Words around a formula, with the conditions and ids of entries in them."""
+    """Text around a formula, with the conditions and the ids of entries found in it."""
 
     def __init__(self, words: str) -> None:
         plain = re.sub(r"\\text\s*\{(-[^{}]*)\}", r"\1", words).replace(r"\varepsilon", "ε")
@@ -147,10 +147,10 @@ class _Context:
         self.conditions, self.unread = conditions_in(words)
 
     def named(self, match: Match) -> float:
-        """Return the weight of words that name a match's situation; -1 if they name other noise."""
+        """Return how strongly the words name a match's situation; -1 if they name other noise."""
         table = match.table
         count = sum(stem in self.words for stem in table.setting.names)
-        # An id outweighs all words, and words that name a rare situation count more.
+        # An entry's id outweighs all words, and words that name a rare situation count more.
         count += 2.5 * (table.setting.rare and count > 0) + 100 * (table.entry.id in self.ids)
         if not count:
             text = table.setting.text.lower()
@@ -174,7 +174,7 @@ def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
 
 
 def _matches(claim: Claim, context: _Context) -> list[Match]:
-    """Return a match per situation that fits: an exact one, else a refuted one, else the best.
+    """Return one match for each situation that fits: preferably an exact one, then a refuted one.
 
     For identities and probabilities, only exact matches and named situations count.
     """
@@ -191,7 +191,7 @@ def _matches(claim: Claim, context: _Context) -> list[Match]:
 
 
 def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
-    """Return the verdict on a claim over all situations, and the matches in all situations."""
+    """Return the overall verdict on a claim, and its match in each situation."""
     matches = _matches(claim, context)
     if not matches:
         why = Note("No setting about {x} has these letters.", x=QUANTITIES[claim.about])
@@ -228,12 +228,12 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
 
 
 def _headline(matches: list[Match], near: list[Match]) -> tuple[Match, str]:
-    """Return the intended match among the `near` ones, and its verdict or "depends"."""
+    """Return the match most likely meant, and its verdict, or "depends" if the verdicts differ."""
     most = max(m.named for m in near)
     pool = [m for m in near if m.named == most or (m.named >= 0 and most <= 0)]
     decided = [m for m in pool if m.verdict != "open"]
     if most > 0 or any(m.verdict in _TRUE for m in decided):
-        pool = decided or pool  # an open match decides nothing
+        pool = decided or pool  # ignore matches that are neither proved nor refuted
     head = min(pool, key=lambda m: (not m.exact, not m.direct, m.rank))
     kinds = {"true" if m.verdict in _TRUE else m.verdict for m in pool}
     others = {m.verdict for m in matches if m.named >= 0}
@@ -292,7 +292,7 @@ def _finding(verdict: str, matches: Sequence[Match], why: str = "") -> Finding:
 
 
 def _misprint(head: Match) -> Misprint | None:
-    """Return the book's misprint that the claim equals at ten points, or None."""
+    """Return the misprint whose values equal those of the claim at ten points, or None."""
     columns = {name: x[:10] for name, x in head.table.columns.items()}
     for misprint in head.table.entry.misprints if head.direct else ():
         if (wrong := misprint.claim) is not None:

@@ -1,4 +1,4 @@
-"""Comparison of a claim with the table of one situation, its letters assigned to columns.
+"""Comparison of a claim with a table of test points, whose columns stand for its letters.
 
 A claim above the proved value is safe, one below the lower bound of valid claims is refuted, and
 one between the two is open.
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"_([1-9])(?=_|$)")
 
 
 def in_units(claim: Claim, table: Table) -> Table:
-    """Return the table, with varying sensitivity if the claim has a letter for the sensitivity."""
+    """Return the table, in which sensitivity varies if the claim has a letter for sensitivity."""
     taken = {"max_grad_norm", "max_norm"} & {*table.domains}
     # In rare situations with noise_std, such as noise on votes, the sensitivity stays 1.
     no_other = table.setting.rare and "noise_std" in table.domains
@@ -39,7 +39,7 @@ def in_units(claim: Claim, table: Table) -> Table:
 def compare(
     claim: Claim, table: Table, conditions: Sequence[Expression], unread: set[str]
 ) -> "Match | None":
-    """Return the best match of a claim with a table, or None if its letters fit no columns."""
+    """Return the best match of a claim with a table, or None if no columns fit the claim."""
     if claim.event:
         event = re.fullmatch(table.setting.event or "$.", claim.event)
         if not event:
@@ -61,7 +61,7 @@ def compare(
 
 
 def _preferred(best: "Match", other: "Match") -> "Match":
-    """Return the better of two matches: about the total, unless the claim is a budget per step."""
+    """Return the better match: the one about the total, unless the claim is a budget per step."""
     if other.step != best.step:
         inverse, direct = (best, other) if best.step else (other, best)
         split = inverse.exact or direct.shrinks
@@ -88,7 +88,7 @@ def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
     """Yield possible assignments of the claim's letters to columns other than `target`."""
     free = [n for n in (*table.columns, VALUE) if n != target]
     free = [n for n in free if not (n == "sensitivity" and table.pinned)]
-    # Columns for which the claim has a formula or a number instead of a letter.
+    # Skip columns for which the claim has a formula or a number instead of a letter.
     slack = _slack(table) if claim.second and not (claim.bare or table.setting.second) else ""
     skipped = [n for n in ("threshold" if claim.threshold else slack,) if n in free]
     skipped = skipped if target == VALUE else []
@@ -119,7 +119,7 @@ def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
 def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "Match | None":
     """Return the match for the assignment `bound` of letters, or None if it is impossible."""
     changed, items = dict(table.columns), dict[str, NDArray]()
-    for name in sorted(claim.names - {*bound}):  # numbered letters of a list
+    for name in sorted(claim.names - {*bound}):  # items of a list, such as epsilon_1
         whole = next(c for c in table.lists if fits(name, c, ""))
         column, k = table.columns[whole], int(_NUMBER.search(name)[1]) - 1  # type: ignore[index]
         if k >= column.shape[-1]:
@@ -156,7 +156,7 @@ def _second(match: "Match", changed: dict[str, NDArray]) -> str | None:
             return None
         small = np.broadcast_to(claimed, shape) < needed * (1 - 1e-6)
         return "the δ of the pair is too small" if np.mean(small) > 0.02 else ""
-    if not own:  # pure DP holds with every delta
+    if not own:  # pure DP implies (epsilon, delta)-DP for every delta
         return "" if zero or (bare and below(bare) in ("", "prime")) else None
     if not bare:
         changed[own] = np.broadcast_to(claim.second(**match.at), shape).astype(float)
@@ -169,13 +169,13 @@ def _second(match: "Match", changed: dict[str, NDArray]) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """A claim with its letters assigned to columns of a table, and its verdict there."""
+    """Claim with letters assigned to columns of a table, and the verdict at the table's points."""
 
     claim: Claim
     table: Table
     target: str  # the column that the claim is about
     bound: dict[str, str]
-    items: dict[str, NDArray]  # values of the numbered letters of a list
+    items: dict[str, NDArray]  # values of letters such as epsilon_1, items of a list
     proved: Points  # columns and proved values
     edge: Points | None  # columns and lower bounds, if known
     failed: str = ""  # why delta of a pair is wrong
@@ -193,7 +193,7 @@ class Match:
 
     @property
     def step(self) -> bool:
-        """Whether the claim is about one step: a parameter of the same quantity as the value."""
+        """Whether the claim is about one step: a parameter with the same quantity as the value."""
         return not self.direct and self.table.setting.about == self.claim.about
 
     @property
@@ -247,7 +247,7 @@ class Match:
         return {**{n: c for n, c in self.bound.items() if c != VALUE}, **own}
 
     def moved(self, columns: Points, shown: Points) -> "Match":
-        """Return the match at other points, with the letters' values taken from `shown`."""
+        """Return the match at the points `columns`, with letters' values taken from `shown`."""
         value = self.table.value_at(columns)
         low = self.table.below_at(columns, value) if self.edge else None
         edge = None if low is None else {**shown, VALUE: low}
@@ -278,14 +278,14 @@ class Match:
             wrong |= np.isnan(claimed) & np.isfinite(low)
             wrong |= np.isposinf(low) & (self.sign > 0) & (claimed < 1e300)
             if self.target != VALUE:
-                wrong &= edge[VALUE] > 1e-9 * self.proved[VALUE]  # a bound of 0 has no inverse
+                wrong &= edge[VALUE] > 1e-9 * self.proved[VALUE]  # a bound of 0 cannot be inverted
         return wrong & ~np.isnan(low)
 
     def judged(self, conditions: Sequence[Expression], unread: set[str]) -> "Match | None":
         """Return the match with its verdict, or None if the claim does not fit."""
         try:
             claimed = self.claimed
-        except ValueError:  # a list's letter outside a sum
+        except ValueError:  # the letter of a list stands outside a sum
             return None
         expected, holds = self.proved[self.target], self.table.holds
         good = np.isfinite(claimed) & ~np.isnan(expected) & holds & (np.abs(expected) > 1e-290)
@@ -328,7 +328,7 @@ class Match:
         return failing
 
     def _inside(self, conditions: Sequence[Expression]) -> tuple[NDArray, set[str], bool]:
-        """Return where the conditions hold, their columns, and whether a condition was left out."""
+        """Return the mask where the conditions hold, columns used, and whether one was skipped."""
         inside, used, missed = np.ones(self.claimed.shape, bool), set[str](), False
         letters, columns = dict(self.at), dict(self.bound)
         if left := self.claim.left.partition("(")[0].removesuffix("^2"):
@@ -345,7 +345,7 @@ class Match:
         return inside, used, missed
 
     def _loose(self, verdict: str) -> "Match":
-        """Return the match with a verdict, and the median of claim / proved value in the note."""
+        """Return the match with `verdict`; the note is the median of claimed / proved value."""
         with np.errstate(all="ignore"):
             ratio = np.abs(self.claimed / self.proved[self.target]) ** self.sign
         ratio = ratio[np.isfinite(ratio)]

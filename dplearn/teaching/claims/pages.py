@@ -34,7 +34,7 @@ _FORMULA = re.compile(
     r"(?<!\\)(?:\$\$(.{1,2000}?)\$\$|\\\[(.{1,2000}?)\\\]|\\\((.{1,2000}?)\\\)"
     r"|\\begin\{((?:equation|align|gather|multline|eqnarray|flalign)\*?|displaymath|math)\}"
     r"(.{1,2000}?)\\end\{\4\}|:math:`([^`]{1,2000})`|\.\. math::(.{1,2000}?)(?:\n\n|\Z)"
-    # Single dollar signs touch a formula of one paragraph; all others mean prices.
+    # Single dollar signs enclose a formula if they touch it; all others are prices.
     r"|\$(?![\s$])((?:[^$\n]|\n(?!\n)){1,2000})(?<!\s)\$"
     r"|<annotation\b[^<>]{0,80}tex[^<>]{0,80}>(.{1,2000}?)</annotation>)",
     re.DOTALL,
@@ -181,7 +181,7 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
 
 
 def _notion(text: str, start: int, end: int) -> str:
-    r"""Return the notion (``DP``) or left side (``Var \le ``) named beside a formula, or ""."""
+    r"""Return the notion (``DP``) or left side (``Var \le ``) that nearby words name, or ""."""
     if behind := _BEHIND.match(text[end : end + 60]):
         return reading.notion_of(behind[1])
     quantity = _QUANTITY.search(text, max(start - 60, 0), start)
@@ -209,7 +209,7 @@ def _plain_formulas(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _claims(body: str, notion: str) -> Iterator[str]:
-    """Yield the claims in the formula `body`; `notion` is what words beside it name."""
+    """Yield the claims in the formula `body`; `notion` is what nearby words name."""
     for line in _lines(_LAID_OUT.sub(" ", body)):
         claims = [""]
         cuts = [0, *(m.end() for m in unbracketed(_CUT, line)), len(line)]
@@ -239,7 +239,7 @@ def _claims(body: str, notion: str) -> Iterator[str]:
 
 
 def _lines(body: str) -> list[str]:
-    """Split a formula into lines; one without a left side gets the left side of the line above."""
+    """Split a formula into lines; a line without a left side gets that of the line above."""
     left, lines = "", [""]
     for row in [body] if r"\begin" in body else re.split(r"\\\\(?:\[[^\]\n]{0,9}\])?", body):
         sign = next(iter(unbracketed(SIGN, row)), None)

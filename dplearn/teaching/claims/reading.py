@@ -12,7 +12,7 @@ from dplearn.teaching.book.kit.expression import GREEK, Expression
 from dplearn.teaching.book.kit.parser import parse
 
 LONGEST = 2000
-_LEFT = {  # the first pattern that matches a left side, as spelled by `plain`, gives its quantity
+_LEFT = {  # quantity for each pattern of left sides as spelled by `plain`; the first match counts
     "rdp": r"[DR]_?(alpha|lambda|a|prime)\w*(\(.*\))?|RDP|tau|epsilon_(alpha|RDP)|D|R"
     r"|(epsilon|rho|gamma)(_\w+)?\((alpha|lambda|tau)\)",
     "log_moment": r"(K|alpha|mu)(_\w+)?\((lambda|alpha|l)(;.*)?\)|K(_\w+)?",
@@ -38,7 +38,7 @@ SIGN = re.compile(
     r"\\(?:leq?(?:slant)?|geq?(?:slant)?|approx|lesssim|gtrsim|simeq|to|rightarrow|sim|triangleq"
     r"|coloneqq|equiv)(?![a-zA-Z])|:=|<=|>=|[≤≥≈≲∼=<>→≔≜≡]"
 )
-_RELATIONS = {  # by the pattern of their signs; any other sign is an equality
+_RELATIONS = {  # relation for each pattern of signs; any other sign is an equality
     "<": re.compile(r"\\?(?:lesssim|le)|[<≤≲]"),
     "~": re.compile(r"\\(?:approx|simeq|to|right|sim)|[≈∼→]"),
     ">": re.compile(r"\\g|[>≥]"),
@@ -219,7 +219,7 @@ def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
         except ValueError:
             unread |= {*re.findall(r"[A-Za-z]+", plain(part))}
     if len(read) > 1 and re.search(r"\bor\b|或|\\lor|\\vee", words):
-        return [], unread.union(*(condition.names for condition in read))  # skip alternatives
+        return [], unread.union(*(condition.names for condition in read))  # skip "A or B"
     return read[:8], unread
 
 
@@ -257,7 +257,7 @@ def notion_of(word: str) -> str:
 
 
 def laws(text: str) -> list[tuple[str, str]]:
-    """Return the noise distributions in a formula with scale or variance; skip densities."""
+    """Return each noise distribution in a formula with its scale or variance; skip densities."""
     sizes = []
     for law in _LAW.finditer(text):
         *mean, size = split(",", _held(text[law.end() :])[0])
@@ -291,7 +291,7 @@ def _of_notion(text: str) -> list[Claim]:
     first, second = (*parts, "0")[:2]
     if not _letter(_right(first)):
         return [_claim("epsilon", first, second=second)]
-    # The claim is about a pair's delta if its epsilon is a letter.
+    # If epsilon of the pair is a letter, the claim is about delta.
     if _letter(_right(second)) or not _right(second).names:
         raise ValueError("Expected a formula, got letters alone.")
     return [_claim("delta", second)]

@@ -1,4 +1,4 @@
-"""Tables of test points for a situation of an entry: columns of parameters and of the value.
+"""Table of test points for one situation: a column for each parameter and one for the value.
 
 A claim about any column is checked by comparison, without solving equations. Points with usual
 values come first, then corners of the domain, then random points.
@@ -108,12 +108,12 @@ class Table:
 
     @cached_property
     def value(self) -> NDArray:
-        """The entry's value, which is proved, at every point."""
+        """Proved value of the entry at every point."""
         return self.value_at(self.columns)
 
     @cached_property
     def edge(self) -> dict[str, NDArray] | None:
-        """Columns, and the lower bounds of valid claims as the value; None if these are unknown."""
+        """Columns, with the lower bounds of valid claims in place of the value; None if unknown."""
         low = self.below_at(self.columns, self.value)
         return None if low is None else {**self.columns, VALUE: low}
 
@@ -156,7 +156,7 @@ class Table:
         return np.broadcast_to(parse(second)(**self.unscaled(columns)), self.value.shape)
 
     def below_at(self, columns: Points, value: NDArray) -> NDArray | None:
-        """Return the lower bound of valid claims at points with proved `value`, or None."""
+        """Return the lower bounds of valid claims at points with the proved `value`, or None."""
         below = self.setting.below
         if not callable(below):
             return value if below or self.entry.kind == "identity" else None
@@ -173,7 +173,7 @@ class Table:
         return [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
 
     def unscaled(self, columns: Points) -> dict[str, NDArray]:
-        """Return the columns with noise scales divided by the sensitivity, which is left out."""
+        """Return the columns without the sensitivity, by which all noise scales are divided."""
         if not self.in_units:
             return dict(columns)
         at = {n: x / columns["sensitivity"] if n in LENGTHS else x for n, x in columns.items()}

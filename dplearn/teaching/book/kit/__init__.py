@@ -1,1 +1,1 @@
-"""Parts of the formula book: decorators of entries, domains, oracles, parser and checks."""
+"""Tools of the formula book: decorators, parameter domains, oracles, a parser and checks."""

@@ -1,6 +1,6 @@
-"""Lower bounds of valid privacy guarantees, from exact values of the worst mechanisms and attacks.
+"""Lower bounds on valid privacy claims, from the exact privacy loss of worst-case mechanisms.
 
-A claimed value below the lower bound is refuted, above the proved value safe, else open.
+A claim below the lower bound is refuted; above the proved value it is safe, in between open.
 """
 
 import itertools
@@ -21,7 +21,7 @@ root = partial(decreasing_root, rtol=1e-15)
 def gaussian_delta(
     epsilon: ArrayLike, mu: Any = None, noise_multiplier: Any = None, rho: Any = None
 ) -> NDArray:
-    """Return the exact delta at `epsilon` of one Gaussian release (arguments: see `separation`)."""
+    """Return the exact delta at `epsilon` of a Gaussian release (mu, noise multiplier or rho)."""
     mu = separation(mu, noise_multiplier, rho, 1)
     with np.errstate(over="ignore", invalid="ignore"):
         tail = np.exp(epsilon + log_ndtr(-np.divide(mu, 2) - np.divide(epsilon, mu)))
@@ -40,14 +40,14 @@ def gaussian_epsilon(
 
 
 def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, steps: ArrayLike = 1) -> NDArray:
-    """Return the least noise std for (epsilon, delta)-DP of `steps` answers of sensitivity 1."""
+    """Return the least noise std to make `steps` answers of sensitivity 1 (epsilon, delta)-DP."""
     width = 0 * np.asarray(epsilon) * np.asarray(delta)
     excess = lambda log: gaussian_delta(epsilon, np.exp(-log)) - delta
     return np.sqrt(steps) * np.exp(root(excess, lower=-8.0, upper=12 + width))
 
 
 def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDArray:
-    """Return the total epsilon of `steps` `epsilon`-DP randomized responses at delta `slack`."""
+    """Return epsilon at delta `slack` of randomized response, run `steps` times at `epsilon`."""
     columns = (np.asarray(x, float)[..., None] for x in (epsilon, steps, slack))
     epsilon, steps, slack = np.broadcast_arrays(*columns)
     lies = np.arange(int(np.max(steps)) + 1.0)
@@ -59,7 +59,7 @@ def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDA
 
 
 def lists_epsilon(epsilons: ArrayLike, slack: ArrayLike) -> NDArray:
-    """Return, per row of `epsilons`, the total epsilon of randomized responses at delta `slack`."""
+    """Return epsilon at delta `slack` of all randomized responses in each row of `epsilons`."""
     epsilons, slack = np.asarray(epsilons, float)[..., None, :], np.asarray(slack, float)
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=epsilons.shape[-1])))
     mass = np.exp(np.sum(np.minimum(signs, 0) * epsilons - np.logaddexp(0, -epsilons), axis=-1))
@@ -67,7 +67,7 @@ def lists_epsilon(epsilons: ArrayLike, slack: ArrayLike) -> NDArray:
 
 
 def _epsilon_of_losses(loss: NDArray, mass: NDArray, delta: NDArray) -> NDArray:
-    """Return epsilon at `delta` of privacy loss distributions: values `loss`, weights `mass`."""
+    """Return epsilon at `delta`, given privacy losses `loss` and their probabilities `mass`."""
 
     def excess(total: NDArray) -> NDArray:
         remaining = np.maximum(-np.expm1(np.minimum(total - loss, 0)), 0)
@@ -77,23 +77,23 @@ def _epsilon_of_losses(loss: NDArray, mass: NDArray, delta: NDArray) -> NDArray:
 
 
 def coin_rho(epsilon: ArrayLike) -> NDArray:
-    """Return the zCDP rho of randomized response: the KL divergence of its output distributions."""
+    """Return the zCDP rho of `epsilon`-DP randomized response, which is its KL divergence."""
     return epsilon * np.tanh(np.divide(epsilon, 2))
 
 
 def coin_rdp(epsilon: ArrayLike, order: ArrayLike) -> NDArray:
-    """Return the Rényi divergence at `order` of the outputs of `epsilon`-DP randomized response."""
+    """Return the RDP of `epsilon`-DP randomized response at Rényi order `order`."""
     epsilon, order = np.asarray(epsilon, float), np.asarray(order, float)
     both = np.logaddexp(order * epsilon, (1 - order) * epsilon) - np.logaddexp(0, epsilon)
     return np.minimum(both / (order - 1), epsilon)
 
 
 def rdp_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: ArrayLike) -> NDArray:
-    """Return the largest epsilon at `delta` of two Bernoulli distributions of divergence `rdp`."""
+    """Return the largest epsilon at `delta` found for Bernoulli pairs of Rényi divergence `rdp`."""
     orders, rdp, delta = np.broadcast_arrays(*(np.asarray(x, float) for x in (orders, rdp, delta)))
     best = np.zeros(orders.shape)
     for times in (1.0001, 1.02, 1.1, 1.3, 1.8, 3, 6, 15, 50, 200, 1000):
-        p = np.minimum(times * delta, 1 - 1e-12)  # P(S) of an event S with Q(S) = exp(log_q)
+        p = np.minimum(times * delta, 1 - 1e-12)  # the pair's probabilities: p, exp(log_q)
 
         def excess(log_q: NDArray, p: NDArray = p) -> NDArray:
             inside = orders * np.log(p) + (1 - orders) * log_q
@@ -106,7 +106,7 @@ def rdp_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: ArrayLike) -> NDArray:
 
 
 def sampled_rdp(order: ArrayLike, noise_multiplier: ArrayLike, sample_rate: ArrayLike) -> NDArray:
-    """Return the Rényi divergence of order floor(`order`) of Poisson-sampled Gaussian noise."""
+    """Return the RDP of the Poisson-subsampled Gaussian mechanism at order floor(`order`)."""
     order = np.asarray(order, float)
     whole, sigma = np.floor(order), np.asarray(noise_multiplier, float)
     total = np.full(np.broadcast_shapes(whole.shape, sigma.shape, np.shape(sample_rate)), -np.inf)

@@ -20,12 +20,12 @@ from numpy.random import Generator
 from dplearn.teaching.book.kit.domains import Parameters, design
 from dplearn.teaching.book.kit.entry import Formula, Interval, Misprint
 
-LEAST = 1e-290  # differences below it are rounding errors of subnormal numbers
+LEAST = 1e-290  # smaller differences are rounding errors of subnormal numbers
 
 
 @dataclass(frozen=True)
 class Case:
-    """Comparison of a formula's value with the truth at `parameters`; a nan has slack -inf."""
+    """Comparison of a formula's value with the truth at one point; a value nan gives slack -inf."""
 
     parameters: Parameters
     value: float
@@ -42,7 +42,7 @@ class Case:
 def compare(formula: Formula, parameters: Parameters) -> Case:
     """Compare a formula with its oracle at `parameters`; ArithmeticError if the oracle is nan."""
     if formula.along:
-        # Return the case nearest to the limit, with slack -inf if the error ever grew towards it.
+        # Return the case nearest the limit; its slack is -inf if a step to the limit adds error.
         ((name, values),) = formula.along.items()
         still = formula.claimed(Misprint("", "", formula.statement, kind="identity", along={}))
         cases = [compare(still, {**parameters, name: value}) for value in values]
@@ -85,12 +85,12 @@ def starting_points(
 
 
 def random_numbers(formula: Formula, seed: int, search: int) -> Generator:
-    """Return the random generator of search number `search`, from `seed` and the formula's id."""
+    """Return a random generator seeded by `seed`, the formula's id and the number of the search."""
     return np.random.default_rng([seed, zlib.crc32(formula.id.encode()), search])
 
 
 def require_independence(formula: Formula, points: list[Parameters]) -> None:
-    """Raise ValueError if the oracle is a copy of the formula or calls it."""
+    """Raise ValueError if the oracle copies or calls the formula."""
     code_of = lambda f: getattr(inspect.unwrap(f), "__code__", None)
     constants = lambda code: [c for c in code.co_consts if not isinstance(c, str)]  # skip docstring
     content = lambda code: (code.co_code, code.co_names, constants(code))
@@ -111,7 +111,7 @@ def require_independence(formula: Formula, points: list[Parameters]) -> None:
 
 
 def wrong_example(formula: Formula) -> str:
-    """Describe the first printed number that formula or oracle does not give, or return ""."""
+    """Describe the first printed number that is not reproduced, or return ""."""
     for example in formula.printed:
         exact = lambda parameters: formula.truth(parameters).low
         for text, side in ((example.value, formula.value), (example.truth, exact)):
@@ -119,7 +119,7 @@ def wrong_example(formula: Formula) -> str:
                 continue
             with np.errstate(all="ignore"):
                 value, printed = side(dict(example.parameters)), float(text)
-            # The tolerance is one unit of the last printed digit; whole numbers must agree.
+            # The tolerance is one unit of the last printed digit; integers must agree exactly.
             unit = 10.0 ** int(Decimal(text).as_tuple().exponent) if "." in text else 0.0
             close = abs(value - printed) <= max(unit, 4e-15 * abs(printed))
             if value != printed and not close:

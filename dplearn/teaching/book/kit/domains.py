@@ -17,7 +17,7 @@ Parameters = dict[str, Any]
 
 
 class Domain:
-    """Set of possible values of one parameter; `str` of a domain states the range.
+    """Set of possible values of one parameter; `str(domain)` describes the range.
 
     `corners` are the values at the ends, if there are any. `drawn` holds the parameters drawn
     before this one. `near` returns a random value at a distance of about `size` times the domain's
@@ -44,7 +44,7 @@ class Domain:
 
 @dataclass(frozen=True)
 class Linear(Domain):
-    """Domain of a real number, uniform on [low, high]; `also` are extra values, such as 0."""
+    """Domain of a real number, drawn uniformly from [low, high] or from the extra values `also`."""
 
     low: float
     high: float
@@ -156,7 +156,7 @@ class Choice(Domain):
 
 @dataclass(frozen=True)
 class Distribution(Domain):
-    """Domain of probability vectors, from uniform to nearly certain; may have 0 if `zeros`."""
+    """Domain of probability vectors of length `symbols`; entries may be 0 if `zeros` is true."""
 
     symbols: int
     zeros: bool = True
@@ -179,7 +179,7 @@ class Distribution(Domain):
 
     def rounded(self, value: NDArray, digits: int) -> NDArray:
         parts = (4, 10, 100)[digits]
-        # Largest remainder method: the sum stays 1, and no positive probability becomes 0.
+        # Largest remainder method: keep the sum 1, and return `value` if an entry would get 0.
         whole = np.floor(value * parts)
         missing = round(parts - whole.sum())
         whole[np.argsort(whole - value * parts, stable=True)[:missing]] += 1
@@ -189,7 +189,7 @@ class Distribution(Domain):
 
 @dataclass(frozen=True)
 class Drawn(Domain):
-    """Domain of a value that `make` draws, given earlier parameters by name, `rng` or `drawn`."""
+    """Domain of values drawn by a function `make` of earlier parameters, `rng` or `drawn`."""
 
     make: Callable[..., Any]
 
@@ -210,7 +210,7 @@ class Derived(Drawn):
 
 
 def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
-    """Return a domain of lists of `least` to `most` numbers in [low, high], rounded to 0.01."""
+    """Return a domain of lists with `least` to `most` numbers from [low, high], rounded to 0.01."""
 
     def draw(rng: Generator) -> NDArray:
         size = rng.integers(least, most + 1)
@@ -221,7 +221,7 @@ def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
 
 @lru_cache(maxsize=1000)
 def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
-    """Return a function of a mapping that calls `function` with the entries its signature names."""
+    """Return a version of `function` that takes its arguments by name from one mapping."""
     named = inspect.signature(function).parameters
     if any(p.kind is p.VAR_KEYWORD for p in named.values()):
         return lambda parameters: function(**parameters)
@@ -236,7 +236,7 @@ def _normal(p: NDArray) -> NDArray:
 def design(
     domain: Mapping[str, Domain], fits: Callable[[Parameters], bool], *, points: int, rng: Generator
 ) -> list[Parameters]:
-    """Draw `points` points that satisfy `fits`, at most half corners; ValueError if that fails."""
+    """Draw `points` points that satisfy `fits`, at most half of them corners; else ValueError."""
     chosen = list(itertools.islice(filter(fits, _corners(domain, points, rng)), points // 2))
     for _ in range(100 * points):
         if len(chosen) >= points:

@@ -1,4 +1,4 @@
-r"""Entry of the formula book: a function with decorators, each of which states one kind of fact.
+r"""Entries of the formula book: functions whose decorators state hypothesis, oracle and misprints.
 
 ::
 
@@ -67,7 +67,7 @@ class Interval:
 
 
 class Fact:
-    """Decorator that states one fact about an entry and stores it until `formula` collects it."""
+    """Decorator that stores one fact about an entry until the decorator `formula` collects it."""
 
     def __call__(self, function: F) -> F:
         waiting.setdefault(function, []).insert(0, self)
@@ -76,7 +76,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Printed(Fact):
-    """Value of a formula as printed in its source, and the printed true value or ""."""
+    """Example printed in the source of a formula: its value, and the true value or ""."""
 
     value: str
     truth: str
@@ -89,17 +89,17 @@ class Setting(Fact):
 
     text: str
     chinese: str
-    about: str  # a key of `terms.QUANTITIES`
+    about: str  # quantity that the value is, a key of `terms.QUANTITIES`
     names: frozenset[str] = frozenset()  # stems of words that name the situation
-    # Lower bound of valid claims, as a function of the columns (arrays); "exact" stands for the
-    # entry's value; None means the entry's value for an identity, and no bound for other kinds.
+    # Lower bound of valid claims, as a function of the columns (arrays); "exact": the entry's
+    # value; None: the entry's value if the entry is an identity, else no bound.
     below: Callable[..., Any] | Literal["exact"] | None = None
     second: str = ""  # delta of the pair (value, delta), as an expression in the columns
     rare: bool = False  # whether the words around a claim must name the situation
     into: Callable[..., Mapping[str, Any]] | None = None  # maps columns to parameters
     value: Callable[..., float] | None = None  # converts the entry's value
     given: str = ""  # hypothesis, an expression in the columns' names
-    event: str = ""  # regular expression of the event without blanks; its group is the threshold
+    event: str = ""  # pattern of the event, printed without blanks; its group is the threshold
     domain: Mapping[str, Domain] = field(default_factory=dict)
 
 
@@ -112,11 +112,11 @@ class Misprint(Fact):
     statement: str = ""  # the claim in LaTeX, or "" to derive it from `claim` or `given`
     claim: Claim = None
     given: Hypothesis | None = None
-    domain: Mapping[str, Domain] = field(default_factory=dict)  # replace the formula's domains
+    domain: Mapping[str, Domain] = field(default_factory=dict)  # replacing the formula's domains
     without: Sequence[str] = ()  # parameters that the variant drops
     kind: Kind | None = None
     oracle: Oracle | None = None
-    met: str = ""  # a public source of the misprint, or ""
+    met: str = ""  # a public source that has the misprint, or ""
     along: Along = None
 
 
@@ -131,14 +131,14 @@ class Formula:
     id: str
     function: Callable[..., Any]  # maps the parameters, by keyword, to a float
     title: str
-    kind: Kind  # relation of the value to the truth; an asymptotic error must shrink at each step
+    kind: Kind  # how the value relates to the truth, such as an upper bound
     reference: Reference
     oracle: Oracle
     statement: str = ""
     remarks: str = ""
     given: Hypothesis = ""
     domain: Mapping[str, Domain] = field(default_factory=dict)
-    along: Along = None  # one parameter of an asymptotic formula, with values towards the limit
+    along: Along = None  # for asymptotic formulas: one parameter and its values towards the limit
     tolerance: float = 1e-9  # relative error allowed for rounding and the oracle
     absolute: float = 1e-12  # smaller differences from the truth are ignored
     unsafe: Literal["smaller", "larger"] | None = "smaller"  # side where errors overstate privacy
@@ -182,7 +182,7 @@ class Formula:
 
     @cached_property
     def guarded(self) -> Callable[..., Any]:
-        """Wrapper of the function that raises ValueError where the hypothesis fails."""
+        """The function, wrapped to raise ValueError where the hypothesis fails."""
         signature = inspect.signature(self.function)
         whole = [name for name, domain in self.domain.items() if isinstance(domain, Whole)]
         rules = [(f"{name} to be whole", parse(f"floor({name}) == {name}")) for name in whole]
@@ -205,7 +205,7 @@ class Formula:
         return next(m for m in self.misprints if m.name == name)
 
     def claimed(self, misprint: Misprint) -> Formula:
-        """Return a misprint as a formula that can be compared with its oracle."""
+        """Return a misprint as a `Formula`, so that it can be compared with its oracle."""
         claim = parse(misprint.claim) if isinstance(misprint.claim, str) else misprint.claim
         changed = {n: getattr(misprint, n) for n in ("given", "kind", "oracle", "along")}
         changed = {n: x for n, x in {"function": claim, **changed}.items() if x is not None}
@@ -215,7 +215,7 @@ class Formula:
         return replace(self, **changed, printed=(), misprints=())
 
     def statement_of(self, misprint: Misprint) -> str:
-        """Return the claim of a misprint in LaTeX, as given or derived from its changes."""
+        """Return a misprint's statement in LaTeX, by default made from its claim or hypothesis."""
         if misprint.statement:
             return misprint.statement
         if isinstance(misprint.claim, str):
@@ -252,7 +252,7 @@ def _help(entry: Formula) -> str:
 
 
 def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
-    """Enter a function into the book, with the facts that its other decorators state.
+    """Register a function in the book with the facts stated by its other decorators.
 
     Give `statement` if the docstring is not the statement.
     """
@@ -285,7 +285,7 @@ def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
 
 
 def enter(function: F, *decorators: Callable[[F], F]) -> F:
-    """Enter a function defined elsewhere into the book; decorators are given from top to bottom."""
+    """Register a function defined elsewhere, with the decorators in the order of writing them."""
     for decorate in reversed(decorators):
         decorate(function)
     return function
@@ -294,7 +294,7 @@ def enter(function: F, *decorators: Callable[[F], F]) -> F:
 def given(
     hypothesis: Hypothesis = "", shared: Domains = None, /, *, along: Along = None, **domain: Domain
 ) -> Fact:
-    """State an entry's hypothesis, and its parameters' domains in the order of drawing.
+    """State the hypothesis of an entry, and the domains of its parameters in drawing order.
 
     The `shared` domains come first; a domain given again replaces the shared one in place.
     """
@@ -302,7 +302,7 @@ def given(
 
 
 def _against(kind: Kind, reference: str, oracle: Oracle, /, **options: Any) -> Fact:
-    """State how a formula's value relates to its oracle, and the reference that proves it.
+    """State how a formula relates to its oracle, and cite the proof.
 
     A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. Options are
     `tolerance`, `absolute`, `unsafe` and `points` of `Formula`.
@@ -335,14 +335,14 @@ def setting(
 
 
 def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **own: Any) -> Printed:
-    """State the printed value of a formula, and the printed truth, at parameters `at` and `own`."""
+    """State the value, and the true value, that the source prints for parameters `at` and `own`."""
     return Printed(value, truth, {**(at or {}), **own})
 
 
 def wrong(
     name: str, note: str, claim: Claim = None, /, *, says: str = "", without: str = "", **named: Any
 ) -> Misprint:
-    """State a wrong variant; `says` is the statement if `claim` or `given` does not determine one.
+    """State a wrong variant; `says` is its LaTeX, by default derived from `claim` or `given`.
 
     `without` lists parameters to drop, separated by spaces. `named` are fields of `Misprint`, and
     domains, which replace the formula's.
@@ -351,7 +351,7 @@ def wrong(
 
 
 def _apart(fact: type, named: dict[str, Any]) -> dict[str, Any]:
-    """Return `named` with all arguments that are not fields of `fact` moved into `domain`."""
+    """Return `named`, with the arguments that are not fields of `fact` collected in "domain"."""
     own = {f.name: named.pop(f.name) for f in fields(fact) if f.name in named}
     for name, domain in named.items():
         if not isinstance(domain, Domain):

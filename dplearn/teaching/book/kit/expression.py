@@ -50,7 +50,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Expression:
-    """A formula, as typed and in postfix order; call it with a value for every name."""
+    """Formula as text and in postfix order; call it with a value for every variable."""
 
     text: str
     program: tuple[Step, ...]
@@ -61,7 +61,7 @@ class Expression:
         return frozenset(s.what for s in self.program if isinstance(s.what, str) and not s.inputs)
 
     def __call__(self, **values: ArrayLike) -> NDArray:
-        """Return the value elementwise: inf or nan where undefined, boolean for a condition."""
+        """Evaluate elementwise: inf or nan where undefined, boolean for a condition."""
         if missing := self.names - set(values):
             raise ValueError(f"Expected values for {', '.join(sorted(missing))}, got none.")
         given = {name: np.asarray(values[name], dtype=float)[()] for name in self.names}
@@ -101,7 +101,7 @@ _LATEX |= {f: "\\" + f for f in ("exp", "min", "max", "sinh", "cosh", "tanh", "P
 
 
 def _typeset(what: str | float, inputs: list[tuple[str, int]]) -> tuple[str, int]:
-    """Return the LaTeX and the precedence of one step, given those of its `inputs`."""
+    """Return LaTeX and precedence of one operation, given LaTeX and precedence of its `inputs`."""
     if not isinstance(what, str):
         return _number(what)
     texts = [text for text, _ in inputs]
@@ -146,7 +146,7 @@ def _bracketed(item: tuple[str, int], least: int) -> str:
 
 
 def _number(x: float) -> tuple[str, int]:
-    """Return the LaTeX of a number, with constants and powers of ten, and its precedence."""
+    """Return LaTeX and precedence of a number, which may be a constant or have a power of ten."""
     names = {np.pi: r"\pi", np.e: "e", np.inf: r"\infty"}
     digits, _, power = f"{x:.12g}".partition("e")
     if x in names or not power:

@@ -1,4 +1,4 @@
-"""Slow oracles that several entries share: sums over events, integrals, randomized responses.
+"""Slow oracles for several entries: sums over events, integrals and randomized response.
 
 Each oracle computes a definition. A `Density` maps an array to log densities.
 """
@@ -24,7 +24,7 @@ Kinks = Sequence[float]
 def smallest(
     holds: Callable[[float], bool], *, low: float, high: float, rtol: float = 1e-15
 ) -> float:
-    """Return the smallest x in [low, high] where a monotone `holds` is true, or inf."""
+    """Return the smallest x in [low, high] for which monotone `holds(x)` is true, or inf."""
     if not holds(high):
         return math.inf
     at = first_true(lambda x: np.asarray(holds(float(x))), lower=low, upper=high, rtol=rtol)
@@ -32,7 +32,7 @@ def smallest(
 
 
 def event_masses(*laws: ArrayLike) -> tuple[NDArray, ...]:
-    """Return the probabilities of all 2^n events under each distribution, the empty event first."""
+    """Return, for each distribution, the probability of every event, the empty event first."""
     size = np.size(laws[0])
     members = (np.arange(2**size)[:, None] >> np.arange(size)) & 1
     return tuple(members @ np.asarray(law, dtype=float) for law in laws)
@@ -45,7 +45,7 @@ def worst_event_delta(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
 
 
 def worst_event_epsilon(p: ArrayLike, q: ArrayLike, delta: float = 0.0) -> float:
-    """Return the largest ln((P(S) - delta)/Q(S)) over events of P(S) > delta; inf if Q(S) = 0."""
+    """Return the largest ln((P(S) - delta)/Q(S)) over events S with P(S) > delta, or inf."""
     p_of, q_of = event_masses(p, q)
     likely = p_of > delta
     with np.errstate(divide="ignore"):
@@ -53,12 +53,12 @@ def worst_event_epsilon(p: ArrayLike, q: ArrayLike, delta: float = 0.0) -> float
 
 
 def worst_event_epsilon_at(p: ArrayLike, q: ArrayLike, delta: float) -> float:
-    """Return the least epsilon >= 0 at which (P, Q) and (Q, P) satisfy (epsilon, delta)-DP."""
+    """Return the least epsilon >= 0 at which `p` and `q` are (epsilon, delta)-indistinguishable."""
     return max(0.0, worst_event_epsilon(p, q, delta), worst_event_epsilon(q, p, delta))
 
 
 def finite_renyi(p: ArrayLike, q: ArrayLike, order: float) -> float:
-    """Return the Rényi divergence of discrete P and Q from their hockey-stick divergences."""
+    """Compute the Rényi divergence of discrete `p` from `q` by their hockey-stick divergences."""
     if not np.any((np.asarray(p) > 0) & (np.asarray(q) > 0)):
         return math.inf
     with np.errstate(divide="ignore"):
@@ -66,10 +66,10 @@ def finite_renyi(p: ArrayLike, q: ArrayLike, order: float) -> float:
 
 
 def log_moment(log_p: NDArray, log_q: NDArray, moment: ArrayLike) -> NDArray:
-    """Return ln E_P[exp(moment * loss)] over the last axis, accurate even where it is near 0."""
+    """Return ln of the mean of exp(moment * loss) along the last axis, accurate even near 0."""
     x = np.asarray(moment)[..., None] * (log_p - log_q)
     total = np.logaddexp.reduce(log_p + x, axis=-1)
-    # p (exp(x) - 1), where p may be tiny and exp(x) huge.
+    # Compute p (exp(x) - 1) stably, as p may be tiny and exp(x) huge.
     grown = np.exp(np.minimum(log_p + x, 700.0)) - np.exp(log_p)
     gains = np.where(x > 1, grown, np.exp(log_p) * np.expm1(np.minimum(x, 1)))
     return np.where(total > 1, total, np.log1p(np.sum(gains, axis=-1)))
@@ -99,7 +99,7 @@ def randomized_response(epsilon: float) -> tuple[NDArray, NDArray]:
 
 
 def leaky_response(epsilon: float, delta: float) -> tuple[NDArray, NDArray]:
-    """Return the worst (epsilon, delta)-DP pair: it reveals the dataset with probability delta."""
+    """Return distributions of randomized response that leaks its input with probability delta."""
     p, q = ((1 - delta) * law for law in randomized_response(epsilon))
     return np.array([delta, *p, 0.0]), np.array([0.0, *q, delta])
 
@@ -126,14 +126,14 @@ def log_normal(mean: float = 0.0, std: float = 1.0) -> Density:
 
 
 def log_laplace(mean: float = 0.0, scale: float = 1.0) -> Density:
-    """Return the log density of a Laplace distribution as a function, with a kink at `mean`."""
+    """Return the log density of a Laplace distribution, a function with a kink at `mean`."""
     return lambda x: -np.abs(x - mean) / scale - math.log(2 * scale)
 
 
 def log_integral(
     log_f: Density, low: float, high: float, *, kinks: Kinks = (), rtol: float = 1e-11
 ) -> float:
-    """Return the log of the integral of exp(log_f) over [low, high], which may be very wide.
+    """Return the log of the integral of exp(log_f); the interval [low, high] may be very wide.
 
     Gauss-Legendre quadrature on equal panels where the integrand is not negligible; the number of
     panels grows fourfold until two results agree, up to 16,384, else ArithmeticError. `low` and
@@ -142,7 +142,7 @@ def log_integral(
     inner = sorted({low, high, *(k for k in kinks if low < k < high)})
     pieces = []
     for left, right in pairwise(inner):
-        for _ in range(6):  # zoom in on log_f > max - 50
+        for _ in range(6):  # narrow the interval to log_f > max(log_f) - 50
             x, width = np.linspace(left, right, 2001), right - left
             y = log_f(x)
             remaining = np.flatnonzero(y > np.max(y) - 50)
@@ -168,7 +168,7 @@ def absolute_moment(log_f: Density, power: int, far: float) -> float:
 
 
 def gauss(log_f: Density, low: float, high: float, count: int) -> float:
-    """Return the log of the integral of exp(log_f), by 20-point quadrature on `count` panels."""
+    """Integrate exp(log_f) by 20-point quadrature on each of `count` panels, and return the log."""
     nodes, weights = legendre(20)
     x, half = on_panels(low, high, count, nodes)
     y = log_f(x)
@@ -179,7 +179,7 @@ def gauss(log_f: Density, low: float, high: float, count: int) -> float:
 
 
 def on_panels(low: float, high: float, count: int, nodes: NDArray) -> tuple[NDArray, float]:
-    """Return the quadrature nodes on `count` equal panels, and half the width of a panel."""
+    """Return quadrature nodes in `count` equal panels of [low, high], and half the panel width."""
     half = 0.5 * (high - low) / count
     centres = low + half * (2 * np.arange(count) + 1)
     return (centres[:, None] + half * nodes).ravel(), half
@@ -220,7 +220,7 @@ def density_delta(
     """Return the hockey-stick divergence of two densities at `epsilon` by definition."""
 
     def excess(x: NDArray) -> NDArray:
-        # Where the loss is constantly epsilon, only rounding errors remain: set them to 0.
+        # Where the loss equals epsilon, only rounding errors remain: set them to 0.
         over = log_p(x) - log_q(x) - epsilon
         return np.where(np.abs(over) > 1e-13 * (1 + abs(epsilon)), over, 0.0)
 
@@ -245,7 +245,7 @@ def normal_renyi(shift: float, std: float, order: float = 2.0) -> float:
 
 
 def normal_log_delta(*, epsilon: float, mu: float) -> float:
-    """Return log delta(epsilon) of unit Gaussians at distance mu, as an integral over the loss.
+    """Return log delta at `epsilon` of N(mu, 1) and N(0, 1), by an integral over the privacy loss.
 
     The loss is N(mu^2/2, mu^2). At s standard deviations above epsilon the integrand is
     phi(x + s) (1 - exp(-mu s)), where x = (epsilon - mu^2/2) / mu.
@@ -257,7 +257,7 @@ def normal_log_delta(*, epsilon: float, mu: float) -> float:
 
 
 def separation(mu: Any, noise_multiplier: Any, rho: Any, steps: Any) -> Any:
-    """Return the Gaussian DP mu of `steps` releases, each of this mu, noise multiplier or rho."""
+    """Return the Gaussian DP mu of `steps` releases, each given by mu, noise multiplier or rho."""
     if mu is None:
         mu = np.sqrt(2 * rho) if noise_multiplier is None else 1 / noise_multiplier
     return np.sqrt(steps) * mu
@@ -266,7 +266,7 @@ def separation(mu: Any, noise_multiplier: Any, rho: Any, steps: Any) -> Any:
 def normal_epsilon(
     *, delta: float, mu=None, noise_multiplier=None, rho=0.0, steps=1, distance=1.0
 ) -> float:
-    """Return epsilon >= 0 at `delta` of `steps` Gaussian releases (arguments: see `separation`)."""
+    """Return epsilon at `delta` of `steps` Gaussian releases with mu, noise multiplier or rho."""
     mu = distance * float(separation(mu, noise_multiplier, rho, steps))
     log_delta, high = math.log(delta), mu * (mu + 1)
     enough = lambda epsilon: normal_log_delta(epsilon=epsilon, mu=mu) <= log_delta
@@ -276,13 +276,13 @@ def normal_epsilon(
 
 
 def normal_delta(*, epsilon: float, mu=None, noise_multiplier=None, rho=0.0, steps=1) -> float:
-    """Return delta at `epsilon` of `steps` Gaussian releases (arguments: see `separation`)."""
+    """Return delta at `epsilon` of `steps` Gaussian releases with mu, noise multiplier or rho."""
     mu = float(separation(mu, noise_multiplier, rho, steps))
     return math.exp(normal_log_delta(epsilon=epsilon, mu=mu))
 
 
 def normal_sigma(*, epsilon: float, delta: float, steps: int = 1) -> float:
-    """Return the least noise std for (epsilon, delta)-DP of `steps` answers of sensitivity 1."""
+    """Return the least noise std to make `steps` answers of sensitivity 1 (epsilon, delta)-DP."""
     log_delta = math.log(delta)
     enough = lambda x: normal_log_delta(epsilon=epsilon, mu=math.exp(-x)) <= log_delta
     return math.sqrt(steps) * math.exp(smallest(enough, low=-10.0, high=10.0 - log_delta))

@@ -22,7 +22,7 @@ _REFUSED = {
     r"(?<![A-Za-z\\{])[oO]\}?\s*(?:\\left)?\(|\\Omega|\\Theta": "an order of magnitude has no "
     "constant to check",
 }  # fmt: skip
-# Precedence of a product without a sign, between quotient and power: 1/2σ² is 1/(2σ²).
+# Precedence of an implied product, above division and below powers: 1/2σ² is 1/(2σ²).
 _JUXTAPOSED = 7.5
 _PARTNER = {")": "(", "]": "[", "}": "{"}
 DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵢⱼ", "01234567890123456789-ij")
@@ -146,7 +146,7 @@ class _Parser:
             self.token = self.raw.replace("{,}", ".")
 
     def word(self, word: str) -> bool:
-        """Set the token to `word`; return whether it is an operator, a constant or a function."""
+        """Set the token to `word`; return whether `word` is an operator, constant or function."""
         self.token = word
         if word in _SIGNS:
             self.kind = "symbol"
@@ -188,7 +188,7 @@ class _Parser:
         while mark := DECORATION.match(self.text, self.next):
             after_frac = self.text[: self.start].endswith("frac")
             if mark[4] and mark[4].isascii() and (self.raw[0] == "\\" or after_frac):
-                break  # the digits are a factor after a command, or a denominator
+                break  # not a subscript: a factor after a command, or a denominator
             below = mark[1] or mark[2] or (mark[4] or "").translate(DIGITS)
             below = "".join(expression.GREEK.get(sign, sign) for sign in below)
             below = re.sub(r"\\(?:text\w*|mathrm|mathcal|rm)|[^A-Za-z0-9]", "", below)
@@ -217,7 +217,7 @@ class _Parser:
         self.operand(least, depth)
         while True:
             tight = 0 if self.kind == "raised" else expression.INFIX.get(self.token, 0)
-            # Test whether a factor follows without a multiplication sign; two numbers need one.
+            # Test whether a factor follows without a multiplication sign, as x does in 2x.
             opens = self.token in ("(", "⌊", "⌈") or (self.token in "|‖" and not self.bars)
             factor = opens if self.kind == "symbol" else self.token not in TIGHT
             factor &= self.kind in ("symbol", "name", "number")
@@ -244,7 +244,7 @@ class _Parser:
                 return
 
     def power(self, depth: int) -> None:
-        """Read an exponent, signs and then a group or one token: ``2^kx`` is ``2^k x``."""
+        """Read an exponent: minus signs, then a group or one token; ``2^kx`` is ``2^k x``."""
         signs = 0
         while self.accept("-"):
             signs += 1
@@ -303,7 +303,7 @@ class _Parser:
             self.program.append(Step(expression.CONSTANTS.get(token, token)))
 
     def enclosed(self, bar: str, depth: int) -> None:
-        """Read |x|, ⌊x⌋, ⌈x⌉ or a norm; the norm of a difference of two names is Delta."""
+        """Read |x|, ⌊x⌋, ⌈x⌉ or a norm; a norm such as ‖x - y‖ becomes the sensitivity Delta."""
         partner = {"⌊": "⌋", "⌈": "⌉"}.get(bar, bar)
         self.bars.append(bar)
         self.advance()
@@ -312,7 +312,7 @@ class _Parser:
         self.bars.pop()
         if self.token != partner:
             self.fail(f"an operator or {partner}")
-        if bar == "‖":  # skip the norm's index
+        if bar == "‖":  # skip the index of a norm, as in ‖x‖_2
             index = DECORATION.match(self.text, self.next)
             self.next = index.end() if index and index[2] else self.next
         self.advance()
@@ -331,7 +331,7 @@ class _Parser:
         self.advance()
         if not digits:
             self.operand(expression.ATOM, depth + 1)
-        if self.kind == "number" and len(self.raw) > 1:  # the first digit is the denominator
+        if self.kind == "number" and len(self.raw) > 1:  # only the first digit is the denominator
             self.next = self.start + 1
             self.token = self.raw[0]
         self.operand(expression.ATOM, depth + 1)

@@ -12,13 +12,13 @@ KINDS = {
     "lower": "A lower bound: the value is never above the truth.",
     "asymptotic": "A limit: the error shrinks at every step towards it.",
 }
-QUANTITIES = {  # what a formula's value can be, with the printed letter
+QUANTITIES = {  # quantities that a formula may give, with their printed letters
     "epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ", "rdp": "D_α", "log_moment": "K(λ)",
     "sigma": "σ", "scale": "b", "variance": "Var", "probability": "Pr", "p": "p",
     "error": "the error", "kl": "KL", "adv": "Adv", "auc": "AUC", "tradeoff": "f",
     "sensitivity": "Δ", "steps": "k", "rate": "q", "order": "α",
 }  # fmt: skip
-# Stems of words for several releases (for several people: GROUP), in any language.
+# Stems of words that indicate several releases; `GROUP` has those for several people.
 REPEATED = "compos releas fold round step quer 组合"
 # Situations that several chapters describe: one Gaussian release, and k Gaussian releases.
 ALONE = (
@@ -108,7 +108,7 @@ MEANINGS = {  # symbol and meaning of a parameter, unless an entry gives its own
     "mu_1": (r"\mu_1", "distance of the first release in standard deviations"),
     "mu_2": (r"\mu_2", "that of the second"),
 }
-LETTERS: Mapping[str, frozenset[str]] = {  # in printed formulas, and the name
+LETTERS: Mapping[str, frozenset[str]] = {  # printed letters of each parameter, and its name
     name: frozenset((*letters.split(), name))
     for name, letters in {
         "epsilon": "epsilon eps", "local_epsilon": "epsilon", "rate": "epsilon",
@@ -132,16 +132,16 @@ LETTERS: Mapping[str, frozenset[str]] = {  # in printed formulas, and the name
         "std_q": "sigma_1 sigma_2", "t": "t", "stretch": "c",
     }.items()
 }  # fmt: skip
-# Parameters that are lists, each with the parameter that stands for one item.
+# Parameters that hold lists, each mapped to the parameter for one item.
 LISTS = {f"{x}s": x for x in ("epsilon", "delta", "mu", "rho", "rdp", "noise_multiplier")}
-# Key of `QUANTITIES` for each parameter that holds such a quantity.
+# Quantity that each parameter holds, as a key of `QUANTITIES`.
 KIND_OF = {"local_epsilon": "epsilon", "slack": "delta", "paid": "delta", "sample_rate": "rate"}
 KIND_OF |= {"truth": "p", "one": "p", "noise_multiplier": "sigma", "noise_std": "sigma"}
 KIND_OF |= {"max_norm": "sensitivity", "max_grad_norm": "sensitivity"}
 KIND_OF |= {name: name for name in ("epsilon", "delta", "rho", "mu", "rdp", "sigma", "scale")}
 KIND_OF |= {name: name for name in ("steps", "log_moment", "sensitivity")}
-LENGTHS = ("noise_multiplier", "noise_std", "scale", "sigma")  # in units of the sensitivity
-# Letters of an entry's value in printed formulas that are solved for one of its parameters.
+LENGTHS = ("noise_multiplier", "noise_std", "scale", "sigma")  # given in units of the sensitivity
+# Printed letters for the value of an entry, in formulas solved for one of its parameters.
 VALUES = {"sigma": LETTERS["noise_multiplier"], "rate": LETTERS["sample_rate"]}
 VALUES["sensitivity"] = LETTERS["sensitivity"]
 VALUES |= {x: LETTERS[x] for x in ("rdp", "scale", "steps", "rho", "log_moment", "delta")}
@@ -156,7 +156,7 @@ def typeset(formula: str | Expression) -> str:
 
 
 def same_left_side(statement: str, claim: str | Expression) -> str:
-    """Return the LaTeX of a wrong `claim` after the left side of the correct `statement`."""
+    """Return in LaTeX the left side of the correct `statement`, then the wrong `claim`."""
     heads = ((m, statement[: m.start()]) for m in _RELATION.finditer(statement))
     relation = next((m for m, head in heads if head.count("{") == head.count("}")), None)
     left = statement[: relation.end()] + " " if relation and "\\min" not in statement else ""

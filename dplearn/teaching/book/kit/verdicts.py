@@ -30,13 +30,13 @@ class Outcome:
 
     @property
     def good(self) -> bool:
-        """Whether the outcome is right: verified, for a misprint refuted, or not computed."""
+        """Whether the status is right: "verified", "refuted" for a misprint, or "not computed"."""
         return self.status in ("verified", "refuted", "not computed")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verification(Outcome):
-    """Outcome of a search by `verify` for an error in an entry of the book.
+    """Outcome of the search by `verify` for an error in an entry of the book.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -
 def _search(
     claim: Formula, points: int | None, seed: int = 0, searches: int = SEARCHES
 ) -> tuple[list[Case], Case, str]:
-    """Return all cases drawn, the worst case of all walks, and a text on a wrong printed value.
+    """Return all cases drawn, the worst case found by walks, and the first wrong printed value.
 
     The first search draws `points` points and walks from the worst one towards a smaller slack.
     Each later search draws a quarter as many and walks twice, from its worst corner and its worst
@@ -200,7 +200,7 @@ def _rank(claim: Formula, case: Case) -> tuple[bool, float, float]:
 
 
 def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: float) -> Case:
-    """Reduce the slack by ever shorter random steps, a fraction `edges` of which go to an edge."""
+    """Reduce the slack by ever shorter random steps, each with probability `edges` to an edge."""
     for k in range(steps):
         if math.isinf(worst.slack):
             break
@@ -220,7 +220,7 @@ def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: flo
 
 
 def _at_edge(claim: Formula, moved: Parameters, rng: Generator) -> Parameters | None:
-    """Return accepted parameters with one number at an edge of its domain or of the hypothesis."""
+    """Return accepted parameters, one number moved to where its domain or the hypothesis ends."""
     good = claim.accepts(moved)
     others = [values for values in claim.domain.values() if isinstance(values, Drawn)]
     alone = lambda name: not any(values.follows(name) for values in others)
