@@ -40,7 +40,7 @@ __all__ = ["ACCOUNTANTS", "Accountant", "accountant_of"]
 
 
 def accountant_of(accountant: Accountant | str) -> Accountant:
-    """Return `accountant` itself, or for a name the accountant in `ACCOUNTANTS`."""
+    """Return `accountant` itself, or the accountant of this name in `ACCOUNTANTS`."""
     if isinstance(accountant, str):
         validate.one_of(tuple(ACCOUNTANTS), accountant=accountant)
         return ACCOUNTANTS[accountant]()
@@ -76,7 +76,7 @@ def scheme_curve(
         runs[0] |= not runs.any()
         composed = Composed(m for m, counted in zip(merged, runs, strict=True) if counted)
         curve[chosen] = bounds(composed, steps=rows[np.ix_(chosen, runs)])
-    # Begun epochs give the upper bound, completed epochs the lower; keep approximations.
+    # Count begun epochs for upper bounds, completed epochs for lower ones; keep approximations.
     return tuple(
         replace(high, lower=low.lower, kind="bracket" if low.lower > 0 else "upper")
         if high.kind != "approximate" and not np.array_equal(n, m)

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 _ROUNDS = 12
 _ROUGH_RTOL = 1e-3  # target relative width of the first, rough search
-_PARTS = 2.0 ** -np.arange(9)  # fractions of the distance to the epsilons tried on either side
+_PARTS = 2.0 ** -np.arange(9)  # fractions of the way to the next knots, to place new epsilons
 # Maps signed epsilons and a target relative width to lower and upper bounds on delta.
 Brackets = Callable[[NDArray, float], tuple[NDArray, NDArray]]
 
 
 def power_brackets(deltas: Brackets, rates: NDArray, rtol: float) -> tuple[NDArray, NDArray]:
     """Return lower and upper bounds on the true positive rate at each of `rates` in (0, 1)."""
-    # Typical losses are about as large as the total variation.
+    # Typical privacy losses are about as large as the total variation, delta(0).
     spread = max(float(deltas(np.zeros(1), 1.0)[1][0]), 1e-12) * np.array([0.5, 1.5, 4.0, 10.0])
     epsilon = np.concatenate([-spread[::-1], [0.0], spread])
     lower, upper = np.zeros(rates.shape), np.ones(rates.shape)
@@ -30,20 +30,20 @@ def power_brackets(deltas: Brackets, rates: NDArray, rtol: float) -> tuple[NDArr
         for _ in range(_ROUNDS):
             knots = np.hstack([knots, np.array([epsilon, *deltas(epsilon, aim)])])
             knots = knots[:, np.argsort(knots[0])]
-            # Drop knots of equal exp(epsilon), which have no chord.
+            # Drop knots of equal exp(epsilon): the chord between them has no slope.
             knots = knots[:, np.append(True, np.diff(np.exp(knots[0])) > 0)]
             epsilon, low, high = knots
             total = high + rates[:, None] * np.exp(epsilon)
             best, upper = np.argmin(total, axis=1), np.min(total, axis=1)
             lower, at = _least(epsilon, low, high, rates)
-            # Refine rates whose bracket exceeds the target width and delta's uncertainty.
+            # Refine rates with brackets wider than the target plus the uncertainty of delta.
             open_ = upper - np.maximum(lower, rates) > aim * upper + 2 * (high - low)[best]
             every = _around(epsilon, at, rates)
             epsilon = np.setdiff1d(every[open_], epsilon)
             if not epsilon.size:
                 break
         epsilon = np.unique(every)
-    # Random guessing makes the true positive rate equal to the false positive rate.
+    # Random guessing attains a true positive rate equal to the false positive rate.
     upper = np.clip(upper, rates, 1.0)
     return np.clip(lower, rates, upper), upper
 
@@ -62,7 +62,7 @@ def _around(epsilon: NDArray, at: NDArray, rates: NDArray) -> NDArray:
 def _least(
     epsilon: NDArray, low: NDArray, high: NDArray, rates: NDArray
 ) -> tuple[NDArray, NDArray]:
-    """Return, per rate a, a lower bound on min_x g(x) + a x with low <= g <= high, and log x."""
+    """Return lower bounds on min_x g(x) + rate * x, if low <= g <= high, and log x of each."""
     # Error of g: 1e-12 relative from delta, plus the effect of rounding x; x_k |g'(x_k)| <= 1.
     x, blur = np.exp(epsilon), 1e-12 * high
     # g(0) = 1, and for x >= 1 / a the sum g(x) + a x is at least 1.
@@ -71,15 +71,15 @@ def _least(
     blur = np.append(0.0, blur) + 4e-16 * np.minimum(tail, 1.0)
     low = np.append(np.append(1.0, low) - blur, 0.0)
     high = np.append(np.append(1.0, high) + blur, high[-1] + blur[-1])
-    # Bounds on the slope of g right and left of x_k by all chords: chords over several
-    # cells are looser, but less sensitive to the uncertainty of their ends.
+    # Bound the slope of g right and left of x_k by all chords: chords over several
+    # cells are looser, but less sensitive to the uncertainty of g at their ends.
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = (low - high[:, None]) / (x - x[:, None])
     order = np.arange(x.size)
     right = np.max(np.where(order[:, None] < order, slope, -1.0), axis=0, initial=-1.0)
     left = np.max(np.where(order[:, None] > order, -slope, 0.0), axis=0, initial=0.0)
     right, left, gap = right[:-1], left[1:], np.diff(x)
-    # The maximum of two lines is smallest at an end of the cell or at their intersection.
+    # The maximum of two lines is smallest at an end of the cell or where the lines meet.
     # Measure distances from the left end, because the last cell is wide.
     with np.errstate(divide="ignore", invalid="ignore"):
         meet = np.clip(np.nan_to_num((np.diff(low) + left * gap) / (right + left)), 0.0, gap)

@@ -23,12 +23,12 @@ from dplearn.mechanisms import Mechanism
 _NO_BOUND = "no epsilon below 1e9 is proved at this delta"
 _SUM = "the epsilons of all releases added up"
 _SAME = 1e-9  # largest relative difference of two bounds that may be due to rounding
-_LEAST_LOG_DELTA = -690.0  # log of the smallest delta that `delta` returns
+_LEAST_LOG_DELTA = -690.0  # log of the smallest delta that `Accountant.delta` returns
 _NO_LOG_DELTA = -1e-12  # treat a larger log delta as delta = 1
 
 
 class Bound(NamedTuple):
-    """Bound on epsilon of one composition, returned by a subclass."""
+    """Bound on epsilon of one composition, as subclasses of `Accountant` return it."""
 
     epsilon: float
     kind: Kind | None = None  # if None, the accountant's kind
@@ -48,7 +48,7 @@ class Accountant(ABC):
 
     @abstractmethod
     def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
-        """Return a bound on epsilon for each row of counts, which all have at least one run."""
+        """Return a bound on epsilon for each row of counts; every row has at least one run."""
 
     def _refusal(self, runs: Runs) -> str:
         """Return the reason why no theorem covers these mechanisms, or an empty string."""
@@ -60,7 +60,7 @@ class Accountant(ABC):
         return ""
 
     def coarse(self) -> Self:
-        """Return a faster, less precise accountant of the same theorem, or itself."""
+        """Return a faster, less precise accountant of the same theorem, or this accountant."""
         return self
 
     def supports(self, mechanism: Mechanism, adjacency: Adjacency = "add_remove") -> bool:
@@ -111,7 +111,7 @@ class Accountant(ABC):
             bounds = self._capped(runs[released], delta)
         every = [next(bounds) if any_ else nothing for any_ in released]
         if np.all(np.diff(counts, axis=0) >= 0):
-            # A lower bound for fewer runs holds for more: to drop outputs is post-processing.
+            # Lower bounds for fewer runs hold for more runs: omitting outputs is post-processing.
             most = accumulate((bound.lower for bound in every), max)
             every = [
                 bound._replace(lower=low, kind="exact" if bound.kind == "exact" else "bracket")
@@ -134,7 +134,7 @@ class Accountant(ABC):
     def delta(
         self, mechanism: Any, *, epsilon: float, steps: int = 1, adjacency: Adjacency = "add_remove"
     ) -> Guarantee:
-        """Return the guarantee at `epsilon` with the smallest proved delta, at least 1e-299.
+        """Return the guarantee at `epsilon` with the smallest proved delta (at least 2e-300).
 
         Other parameters and errors are those of `Accountant.epsilon`. Delta is rounded up,
         `delta_lower` is a lower bound, and the guarantee's epsilon is at most the argument.
@@ -168,7 +168,7 @@ class Accountant(ABC):
         return at(log_delta)
 
     def _delta(self, runs: Runs, epsilon: float) -> tuple[float, float] | None:
-        """Return lower and upper bounds on delta of the only row, or None to let `delta` search."""
+        """Return lower and upper bounds on delta for one row, or None if `delta` must search."""
         return None
 
     def _covered(self, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Runs:

@@ -40,7 +40,7 @@ class Runs:
 
     @classmethod
     def of(cls, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Self:
-        """Return runs of a mechanism's parts, with a row for each number of steps.
+        """Return the runs of a mechanism's parts, with a row of counts for each number of steps.
 
         Two-dimensional steps are the rows of counts themselves, with a column for each part.
         """
@@ -55,7 +55,7 @@ class Runs:
             raise ValueError(f"Expected steps to be {expected}, got {rows.shape[1]}.")
         if (most := np.max(rows.sum(axis=1), initial=0)) > MOST_RUNS:
             raise ValueError(f"Expected at most {MOST_RUNS:.0e} releases, got {most:.3g}.")
-        # Drop mechanisms that never run, but keep at least one column.
+        # Drop mechanisms that never run, but keep at least one mechanism.
         used = np.asarray(rows.astype(bool).any(axis=0))
         used[0] |= not used.any()
         chosen = tuple(m for m, runs in zip(mechanisms, used, strict=True) if runs)
@@ -75,7 +75,7 @@ class Runs:
         return Composed(self.mechanisms)
 
     def rdp(self, orders: NDArray) -> NDArray:
-        """Return summed Rényi divergences, shape (n_rows, n_orders) (Mironov 2017, Proposition 1).
+        """Return sums of Rényi divergences (Mironov 2017, Proposition 1), shape (n_rows, n_orders).
 
         Orders have this shape, or (n_orders,) if they are the same for all rows.
         """
@@ -90,7 +90,7 @@ class Runs:
         return np.stack([_epsilon(m, each, self.adjacency) for m in self.mechanisms], axis=-1)
 
     def summed_epsilons(self, delta: float) -> NDArray:
-        """Return each row's sum of epsilons, with delta divided equally, shape (n_rows,)."""
+        """Return for each row the sum of epsilons at equal parts of delta, shape (n_rows,)."""
         return (self.counts * self.epsilon_of_one(delta / self.totals)).sum(axis=1)
 
     @cached_property
@@ -120,11 +120,11 @@ def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacen
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """An ordered pair of output distributions per mechanism, if a record is removed or added."""
+    """Ordered pairs of output distributions, one per mechanism, for a removed or added record."""
 
     profiles: list[Profile]  # upper bounds
     witnesses: list[Profile] | None  # lower bounds, or None if a mechanism has none
-    shifts: NDArray | None = None  # distances in standard deviations, if all are plain Gaussians
+    shifts: NDArray | None = None  # gaussian_shift of each mechanism, if all are plain Gaussians
     # For a single sampled Gaussian: the dominating pair if `attained`, else a real pair below it.
     sampled: SampledGaussian | None = None
     attained: bool = True
@@ -164,7 +164,7 @@ class Direction:
         return lower, upper
 
     def deltas(self, row: NDArray, epsilon: NDArray, lattice: Lattice) -> Ends:
-        """Return lower and upper bounds on delta at every real epsilon."""
+        """Return lower and upper bounds on delta at every real epsilon, for one row."""
         size, ahead = np.abs(epsilon), epsilon >= 0
         ends = np.zeros((2, epsilon.size))
         for rows, pair in ((ahead, self), (~ahead, self.reverse())):
@@ -176,7 +176,7 @@ class Direction:
 
 
 def directions(runs: Runs) -> list[Direction]:
-    """Return pairs of distributions for a removed and an added record, or one list if equal."""
+    """Return a `Direction` for a removed and one for an added record, or one for both if equal."""
     mechanisms, adjacency = runs.mechanisms, runs.adjacency
     profiles = [m.profiles(adjacency) for m in mechanisms]
     witnesses = [m.witnesses(adjacency) for m in mechanisms]
@@ -196,7 +196,7 @@ def directions(runs: Runs) -> list[Direction]:
 
 
 def dominating_shifts(runs: Runs) -> NDArray | None:
-    """Return the shifts of dominating Gaussians, or None unless every mechanism has one."""
+    """Return the shifts of dominating Gaussians, or None if any mechanism lacks such a Gaussian."""
     adjacency = runs.adjacency
     shifts = [m.dominating(adjacency).gaussian_shift(adjacency) for m in runs.mechanisms]
     return None if None in shifts else np.array(shifts)

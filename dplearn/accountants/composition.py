@@ -46,9 +46,9 @@ class Advanced(Accountant):
 
     @staticmethod
     def _totals(runs: Runs, paid: NDArray, each: NDArray, delta: float) -> tuple[NDArray, NDArray]:
-        """Return epsilons of the closed form, inf if slack <= 0, and slacks: (rows, candidates)."""
+        """Return closed-form epsilons (inf if slack <= 0) and slacks, shape (rows, candidates)."""
         slack = theorems.composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
-        # Axes: row of counts, candidate, mechanism.
+        # Axes: row of counts, candidate delta per step, mechanism.
         totals = theorems.heterogeneous_composition(
             epsilons=each[None], counts=runs.counts[:, None], slack=np.where(slack > 0, slack, 0.5)
         )
@@ -68,7 +68,7 @@ class Optimal(Accountant):
     reference = Reference("Kairouz, Oh & Viswanath", 2015, "Theorem 3.3")
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
-        # Include equal parts of delta for all steps, which may not be among the candidate splits.
+        # Also divide delta equally between steps: the candidate splits may not contain this split.
         return _smaller(self._composed(runs, delta), Basic()._bounds(runs, delta))
 
     def _composed(self, runs: Runs, delta: float) -> Sequence[Bound]:
@@ -90,7 +90,7 @@ class Optimal(Accountant):
         totals = np.where(left > 0, totals, np.inf)
         pick = np.argmin(totals, axis=1)[:, None]
         best, chosen = (np.take_along_axis(a, pick, axis=1)[:, 0] for a in (totals, paid[tried]))
-        # A single step needs no slack: its profile is exact.
+        # A single step needs no slack: epsilon follows from its profile at the whole delta.
         single = runs.epsilon_of_one([delta])[0, 0]
         best = np.where(steps[:, 0] == 1, np.minimum(best, single), best)
         return _with_shares(best, chosen)
@@ -107,7 +107,7 @@ def _smaller(one: Sequence[Bound], other: Sequence[Bound]) -> list[Bound]:
 def _of_different(
     each: NDArray, counts: NDArray, paid: NDArray, slack: NDArray, closed: NDArray
 ) -> Bound:
-    """Return a bound by composed randomized responses, the better of two splits of delta."""
+    """Return the smaller bound for two splits of delta, by composing randomized responses."""
     tried, law = [], PLD().coarse()
     # Try the best split of the closed form, and the smallest candidate delta per step.
     for i in (int(np.argmin(closed)), paid.size - 1):

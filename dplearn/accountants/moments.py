@@ -14,14 +14,14 @@ from dplearn.accountants._runs import Runs
 from dplearn.core import validate
 from dplearn.core.guarantee import Reference
 
-# Orders: dense near 1 for large epsilons, whole in the middle, and large for small epsilons
+# Orders: dense near 1 for large epsilons, then whole numbers, up to large for small epsilons
 # (a full batch at sigma = 1000 needs orders near 10^4).
 _ORDERS = (
     *(1 + np.geomspace(0.01, 10.0, 60)).tolist(),
     *map(float, range(12, 64)),
     *np.unique(np.round(np.geomspace(64, 1e6, 180))).tolist(),
 )
-# Most rounds of the search between these orders, which ends at this relative change of epsilon.
+# Largest number of search rounds between these orders; relative change of epsilon to stop at.
 _ROUNDS, _CLOSE = 15, 1e-10
 _ROUNDING = 1e-12  # bound on the relative error of divergences and their conversion
 
@@ -62,7 +62,7 @@ class RDP(Accountant):
 
 
 def at_best_order(runs: Runs, orders: NDArray, convert: Callable) -> tuple[NDArray, NDArray]:
-    """Return for each row epsilon at the best order and the two beside it, and these three orders.
+    """Return epsilons at each row's best order and the two orders beside it, and these orders.
 
     Orders increase; any order gives a valid bound. Both results have shape (n_rows, 3).
     """

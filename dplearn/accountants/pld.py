@@ -1,4 +1,4 @@
-"""Privacy loss distributions, and their limit for very many steps."""
+"""Composition of privacy loss distributions, and its Gaussian limit for very many steps."""
 
 import dataclasses
 import math
@@ -21,12 +21,12 @@ from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
-_LOOSE = 1.1  # if upper / lower end exceeds this ratio, try other bounds
+_LOOSE = 1.1  # try other bounds if upper / lower bound exceeds this ratio
 _WIDE = "the upper end is a closed form's: no narrower bracket was found"
-# Guarantees whose Gaussian shift and epsilon both exceed this number state the reason below.
+# If the Gaussian shift and epsilon both exceed `_FAR`, the guarantee states this reason.
 _FAR = 1e3
 _HOPELESS = "with so little noise one release betrays a record: epsilon is beyond every use"
-# Names of the proofs of an upper bound.
+# Proofs of upper bounds, as guarantees name them.
 _SUMMED = "a closed form for sums of Gaussian losses (Dong, Roth & Su 2022, Corollary 3.3)"
 _CONTOUR = "a contour integral (Alghamdi et al. 2023)"
 _LATTICE = "connected dots of the profile on a lattice (Doroshenko et al. 2022, Algorithm 1)"
@@ -48,7 +48,7 @@ class PLD(Accountant):
     """
 
     rtol: float = 1e-6  # target relative width; a wider bracket is valid too
-    most_cells: int = 2**16  # most cells of a Fourier transform
+    most_cells: int = 2**16  # largest number of cells of a Fourier transform
 
     name = "pld"
     title = "Privacy loss distribution"
@@ -84,8 +84,8 @@ class PLD(Accountant):
         ]
 
     def _composed(self, runs: Runs, delta: float, sides: list[Direction]) -> Iterator[Bound]:
-        """Yield bounds for rows of two or more runs, by contour integral or on a loss lattice."""
-        # Epsilon is 0 if the sum of total variations, symmetric in P and Q, is below delta.
+        """Yield bounds for rows of two or more runs, by contour integral or lattice of losses."""
+        # Epsilon is 0 if total variations, equal for a removed and an added record, sum to < delta.
         variation = [float(p.delta(0.0)) for p in sides[0].profiles]
         leaks = runs.counts @ variation > delta * (1 - MARGIN)
         lower, upper = np.zeros(leaks.shape), np.where(leaks, np.inf, 0.0)
@@ -98,7 +98,7 @@ class PLD(Accountant):
                 lower[leaks], high = worse_brackets(steps, sigma=pair.sigma, q=pair.q, **aim)
             upper[leaks] = high if sides[0].attained else np.inf
             proof[leaks] = _CONTOUR
-        # Spend little of delta on truncation first, and more if the bracket stays wide.
+        # First truncate losses at little cost in delta; allow more if the bracket stays wide.
         for cuts in ((), _CUTS):
             if np.any(loose := upper > _LOOSE * lower):
                 known = {"witnesses": [s.witnesses for s in sides], "proved": upper[loose]}
@@ -108,7 +108,7 @@ class PLD(Accountant):
                 proof[loose] = np.where(high < upper[loose], _LATTICE, proof[loose])
                 lower[loose] = np.maximum(lower[loose], low)
                 upper[loose] = np.minimum(upper[loose], high)
-        # A lower bound above the upper bound is an error: discard both and use other theorems.
+        # Lower bounds above upper bounds are numerical errors: discard both, use other theorems.
         crossed = lower > upper
         lower[crossed], upper[crossed] = 0.0, np.inf
         if np.any(loose := upper > _LOOSE * lower):
@@ -166,10 +166,10 @@ def _closed_bound(runs: Runs, delta: float) -> NDArray:
 
 
 def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
-    """Return the bound for one run of mechanism i, whose profile neighbours attain if `exact`."""
+    """Return the bound for one run of mechanism i; if `exact`, neighbours attain its profile."""
     less, more = delta * (1 - MARGIN), min(delta * (1 + MARGIN), 1.0)
     epsilon, plateau, lower = runs.epsilon_of_one([less, delta, more])[:, i]
-    # If infinite losses have mass delta, the profile falls to delta, but never to `less`.
+    # If infinite losses have mass delta, the profile tends to delta and never reaches `less`.
     epsilon = float(plateau if math.isinf(epsilon) else epsilon)
     if not exact:
         real = runs.mechanisms[i].witnesses(runs.adjacency)

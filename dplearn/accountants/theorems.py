@@ -27,7 +27,7 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArra
 
 
 def zcdp_to_epsilon(rho: ArrayLike, *, delta: float) -> NDArray:
-    """Return the best epsilon from rho-zCDP, rho >= 0, by the improved conversion, elementwise.
+    """Return the best epsilon of rho-zCDP by the improved conversion, elementwise in rho >= 0.
 
     It is at most rho + 2 sqrt(rho ln(1/delta)). See Bun & Steinke (2016), Proposition 1.3;
     Canonne, Kamath & Steinke (2020), Corollary 13 (number from memory).
@@ -126,7 +126,7 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
     while np.any(high - low > 1):
         middle = np.floor((low + high) / 2)
         (p, q), error = binomial_tails(middle, epsilon, steps), tails_error(steps)
-        # Capping the exponent only raises delta; so does an underflow of Q.
+        # Capping the exponent only raises the computed delta; so does an underflow of Q(K > k).
         discount = np.exp(np.minimum((2 * middle - steps) * epsilon, 700.0)) * q
         fits = p * (1 + error) - discount * (1 - error) <= slack
         high, low = np.where(fits, middle, high), np.where(fits, low, middle)
@@ -141,12 +141,12 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
 
 
 def tails_error(steps: NDArray) -> NDArray:
-    """Return a bound on the relative error of `binomial_tails` from its rounded arguments."""
+    """Return a bound on the relative error of `binomial_tails` due to rounded arguments."""
     return 3e-14 * (10 + np.sqrt(steps))
 
 
 def binomial_tails(k: NDArray, epsilon: NDArray, steps: NDArray) -> tuple[NDArray, NDArray]:
-    """Return P(K > k) and Q(K > k) for the number K of those of `steps` answers that favour P."""
+    """Return P(K > k) for K ~ Binomial(steps, p), at p = expit(epsilon) and p = expit(-epsilon)."""
     exact, lie = expit(epsilon), expit(-epsilon)
     inner = np.clip(k, 0, steps - 1)
     p, q = (betainc(inner + 1, steps - inner, x) for x in (exact, lie))

@@ -34,7 +34,7 @@ from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.profile import FAR, Curve, Profile
 
 _LEGENDRE = np.polynomial.legendre.leggauss(96)
-# Losses this close to epsilon count as equal to it: rounding errors must not look like crossings.
+# Treat losses this close to epsilon as equal to it, so that rounding adds no false crossings.
 _SAME = 1e-10
 
 
@@ -47,8 +47,8 @@ class Mechanism(metaclass=validate.NamesParameters):
 
     name: ClassVar[str]
     fields_of_examples: ClassVar[tuple[tuple[Any, ...], ...]] = ()  # arguments of each example
-    conditions: ClassVar[tuple[str, ...]] = ()  # assumptions of its profiles
-    # Adjacencies with a theorem; the error for all others states `refusal`: mechanism and reason.
+    conditions: ClassVar[tuple[str, ...]] = ()  # under which the profiles hold
+    # Adjacencies that a theorem covers; errors for all others state `refusal`: (mechanism, reason).
     adjacencies: ClassVar[tuple[Adjacency, ...]] = ADJACENCIES
     refusal: ClassVar[tuple[str, str]] = ("", "")
     # Function from names to accountants, set by `dplearn.accountants` to avoid an import cycle.
@@ -77,7 +77,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return tuple(cls(*fields) for fields in cls.fields_of_examples)
 
     def profiles(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
-        """Return the worst-case profiles for a removed and an added record, or one if equal."""
+        """Return worst-case profiles for a removed and an added record, one for both if equal."""
         self.require_theorem(adjacency)
         return self._profiles(adjacency)
 
@@ -90,7 +90,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return self._witnesses(adjacency)
 
     def outputs(self, adjacency: Adjacency = "add_remove") -> "tuple[Outputs, ...]":
-        """Return output distributions with the `profiles` at epsilon >= 0, or () if unknown."""
+        """Return output distributions that attain `profiles` at epsilon >= 0, or () if unknown."""
         self.require_theorem(adjacency)
         return () if self.infinite_epsilon_reason() else self._outputs(adjacency)
 
@@ -98,7 +98,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return ()
 
     def rdp(self, orders: ArrayLike, *, adjacency: Adjacency = "add_remove") -> NDArray:
-        """Return the larger of the Rényi divergences of (P, Q) and (Q, P) at `orders` > 1, in nats.
+        """Return Rényi divergences in nats at `orders` > 1, for the worse of removal and addition.
 
         Orders and divergences have shape (n_orders,). Divergences are exact or upper bounds, like
         the profile; without a closed form they are computed as integrals of the profile.
@@ -132,15 +132,15 @@ class Mechanism(metaclass=validate.NamesParameters):
         return max(float(p.epsilon(0.0)) for p in profiles)
 
     def gaussian_shift(self, adjacency: Adjacency = "add_remove") -> float | None:
-        """Return the distance of neighbours / standard deviation for a plain Gaussian, or None."""
+        """Return the neighbours' distance in standard deviations for plain Gaussians, else None."""
         return None
 
     def sampled_gaussians(self, adjacency: Adjacency = "add_remove") -> tuple[SampledGaussian, ...]:
-        """Return the pairs of `witnesses` if they are sampled Gaussians, else ()."""
+        """Return the sampled Gaussian pairs that have the profiles `witnesses`, or () if none."""
         return ()
 
     def dominating(self, adjacency: Adjacency) -> "Mechanism":
-        """Return a simpler mechanism whose profiles bound these from above, or this one."""
+        """Return a simpler mechanism with profiles at least as large, or this mechanism itself."""
         return self
 
     def require_theorem(self, adjacency: Adjacency) -> None:
@@ -179,7 +179,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return ""
 
     def vary(self, **fields: float) -> Self:
-        """Return a copy with other values of some parameters, also of those of a nested `base`."""
+        """Return a copy with some parameters changed, including those of a nested `base`."""
         own = {f.name for f in dataclasses.fields(self)}  # type: ignore[arg-type]
         mine: dict[str, Any] = dict(fields)
         if inner := {name: mine.pop(name) for name in fields if name not in own}:
@@ -195,14 +195,14 @@ class Mechanism(metaclass=validate.NamesParameters):
 
 
 def as_mechanism(release: Any) -> Mechanism:
-    """Return `release` itself if it is a mechanism, or for a plan its `composed` mechanism."""
+    """Return `release` if it is a mechanism, or the `composed` mechanism if it is a plan."""
     release = getattr(release, "composed", release)
     validate.instance(Mechanism, mechanism=release)
     return release
 
 
 def contribution_norm(adjacency: Adjacency) -> int:
-    """Return by how many contribution norms neighbours differ: 2 under replace_one, else 1."""
+    """Return the distance of neighbours in contribution norms: 2 under replace_one, else 1."""
     return 2 if adjacency == "replace_one" else 1
 
 
@@ -284,13 +284,13 @@ class Outputs:
         return dataclasses.replace(self, log_p=self.log_q, log_q=self.log_p)
 
     def mix_first(self, weight: float) -> Self:
-        """Return the pair (1-w)Q + wP and Q, with w = `weight` in (0, 1)."""
+        """Return the mixture (1-w)Q + wP and Q as a pair, with w = `weight` in (0, 1)."""
         log_w, log_rest = math.log(weight), math.log1p(-weight)
         log_p = lambda x: np.logaddexp(log_w + self.log_p(x), log_rest + self.log_q(x))
         return dataclasses.replace(self, log_p=log_p)
 
     def nodes(self, epsilon: float) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        """Return quadrature nodes x, weights, p(x), q(x) for (p - e^epsilon q)_+, shape (n,) each.
+        """Return nodes x, weights, p(x), q(x) to integrate (p - exp(epsilon) q)_+, shape (n,) each.
 
         Densities have Gauss-Legendre nodes between the points where the integrand is not smooth.
         """
@@ -313,6 +313,6 @@ class Outputs:
         return x, weight, np.exp(self.log_p(x)), np.exp(self.log_q(x))
 
     def delta(self, epsilon: float) -> float:
-        """Return delta at any real epsilon, by quadrature of (p - e^epsilon q)_+."""
+        """Return delta at any real epsilon, by quadrature of (p - exp(epsilon) q)_+."""
         _, weight, p, q = self.nodes(epsilon)
         return float(weight @ np.maximum(p - math.exp(epsilon) * q, 0.0))

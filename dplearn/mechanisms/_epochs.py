@@ -1,8 +1,8 @@
 """Base class of mechanisms that run a whole epoch, and discretised distributions of sums.
 
 The distribution of a sum of independent values is computed by repeated doubling, and each time
-discretised to a few hundred points. To move each mass to the two points beside it, with the same
-mean, raises expectations of convex functions; to merge the values of a cell lowers them.
+discretised to a few hundred points. Moving each mass to the two points beside it, with the same
+mean, raises expectations of convex functions; merging the values of a cell lowers them.
 """
 
 import math
@@ -26,7 +26,7 @@ _NEGLIGIBLE = 1e-50  # probability of the lower tail that is merged into one cel
 
 @dataclass(frozen=True)
 class Epoch(Wrapped):
-    """Base class of epochs: a Gaussian release per batch, with all batches drawn at once.
+    """Base class of one-epoch mechanisms: a Gaussian release per batch, all batches drawn at once.
 
     The profile of `base` is an upper bound, for an attacker who knows which batch has the record.
     """
@@ -49,11 +49,11 @@ class Epoch(Wrapped):
 
 
 class Masses(NamedTuple):
-    """Values of a likelihood ratio, or of a sum of ratios, with their probabilities under Q."""
+    """Values of a discrete variable, such as a likelihood ratio, with their probabilities."""
 
     value: NDArray
     mass: NDArray
-    along: tuple[NDArray, ...] = ()  # conditional means of other sums given the value
+    along: tuple[NDArray, ...] = ()  # for each value, conditional means of other variables
 
 
 def repeated(one: Any, times: int, join: Callable) -> Any:
@@ -75,7 +75,7 @@ def cell_masses(z: NDArray) -> NDArray:
 
 
 def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
-    """Return a sum on few points, in convex order above the exact sum if `above`, else below."""
+    """Return a discretised sum: in convex order above the exact sum if `above`, else below it."""
     points = _points(one, two)
     value = np.add.outer(one.value, two.value).ravel()
     mass = np.multiply.outer(one.mass, two.mass).ravel()
@@ -95,14 +95,14 @@ def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
 
 
 def _points(one: Masses, two: Masses) -> NDArray:
-    """Return points for a sum: evenly spaced near the median, logarithmically beyond."""
+    """Return points to discretise a sum: evenly spaced near its median, logarithmically beyond."""
     (x, p, _), (y, q, _) = _grouped(one), _grouped(two)
     value, mass = np.add.outer(x, y).ravel(), np.multiply.outer(p, q).ravel()
     order = np.argsort(value)
     at = np.searchsorted(np.cumsum(mass[order]), [_NEGLIGIBLE, 0.16, 0.5, 0.84])
     low, left, centre, right = value[order][np.minimum(at, value.size - 1)]
     high = one.value[-1] + two.value[-1]
-    # value = centre + scale sinh(u) right of the median; likewise 1 / value left of it.
+    # Right of the median value = centre + scale sinh(u); left of it 1 / value has this form.
     scale = max(right - centre, 1e-12 * centre)
     inverse = max(1 / left - 1 / centre, 1e-12 / centre)
     ends = np.arcsinh([(1 / centre - 1 / low) / inverse, (high - centre) / scale])

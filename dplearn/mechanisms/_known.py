@@ -19,7 +19,7 @@ MOST_EPSILON = 1e3
 
 @dataclass(frozen=True)
 class ApproximateDP(Mechanism):
-    r"""An arbitrary (epsilon, delta)-DP release, under the adjacency of its proof.
+    r"""An arbitrary release known to be (epsilon, delta)-DP, under the adjacency of that proof.
 
     The worst such release reveals everything with probability delta and is otherwise a randomized
     response (Kairouz, Oh & Viswanath 2015, Theorem 3.1); bounds are upper bounds only.

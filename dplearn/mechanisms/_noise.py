@@ -22,7 +22,7 @@ from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
 
 @dataclass(frozen=True)
 class Noise(Mechanism):
-    """Base class of noise of scale `noise_multiplier` * largest contribution of one record."""
+    """Base class of noise with scale `noise_multiplier` * largest contribution of one record."""
 
     noise_multiplier: float
 
@@ -37,7 +37,7 @@ class Noise(Mechanism):
         return self.noise_multiplier
 
     def _distance(self, adjacency: Adjacency) -> int:
-        """Return the distance of neighbours in contribution norms, or as an integer if `whole`."""
+        """Return the distance of neighbours in contribution norms, or in query units if `whole`."""
         return contribution_norm(adjacency)
 
     def shift(self, adjacency: Adjacency = "add_remove") -> float:
@@ -60,7 +60,7 @@ class Noise(Mechanism):
         return (law,)
 
     def replaced_outputs(self, sample_rate: float) -> Outputs:
-        r"""Return both output distributions if a record is replaced and sampled with chance q < 1.
+        r"""Return both output distributions for a replaced record that is sampled at rate q < 1.
 
         They are :math:`(1-q)f_0 + qf_1` and :math:`(1-q)f_0 + qf_{-1}`, f_m the noise moved by m.
         """
@@ -76,7 +76,7 @@ class Noise(Mechanism):
 
     @abstractmethod
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        """Return an upper and a lower bound on the profile of the symmetric `replaced_outputs`."""
+        """Return an upper and a lower bound on the profile of the pair `replaced_outputs`."""
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         """Return rho = shift^2 / 2 (Bun & Steinke 2016, Proposition 1.6)."""
@@ -103,7 +103,7 @@ class Noise(Mechanism):
 
 @dataclass(frozen=True)
 class WholeNoise(Noise):
-    """Base class of integer noise of scale `noise_multiplier` * `sensitivity`, both > 0."""
+    """Base class of integer noise with scale `noise_multiplier` * `sensitivity`, both > 0."""
 
     sensitivity: int = 1
 

@@ -60,13 +60,13 @@ from dplearn.mechanisms.gaussian import gaussian_log_delta
 _TERM = 2.0**-42  # bound on the relative error of a normal tail probability
 _FLOOR = 1e-20  # below this delta only the Gaussian bound is used
 _MOST_NODES = 200
-# Number of lattice cells for D > 0, which doubles above this number of batches.
+# Number of lattice cells for D > 0; above `_MANY` batches it doubles.
 _CELLS, _MANY = 2**12, 10**4
-# Intended decrease of log delta from one node to the next: base value, and increase per node.
+# Intended decrease of log delta from one epsilon to the next: constant, and increase per epsilon.
 _DECREASE, _DECREASE_PER_NODE = 0.15, 0.008
-_TILTS = np.geomspace(0.05, 100.0, 24)  # candidate exponential tilts, times reach
+_TILTS = np.geomspace(0.05, 100.0, 24)  # candidate exponential tilts * half-width of the lattice
 
-# Functions of k >= 0 that return E(D - k)_+ or E(-k - D)_+, and a bound on its rounding error.
+# Function from k >= 0 to E(D - k)_+ or E(-k - D)_+, and to a bound on the rounding error.
 _Transform = Callable[[NDArray], tuple[NDArray, NDArray]]
 _Transforms = tuple[_Transform, _Transform]
 _Curve = tuple[NDArray, NDArray]  # epsilons >= 0 and their deltas
@@ -109,7 +109,7 @@ def _curve(epoch: "_Epoch", shift: float) -> _Curve:
 
 
 def _joined(first: _Curve, second: _Curve) -> tuple[_Curve, _Curve]:
-    """Return convex hulls of two curves, with delta(0) lowered until they form one convex curve."""
+    """Return the convex hulls of two curves, after lowering delta(0) so that they join convexly."""
     at_zero = min(first[1][0], second[1][0])
     while True:
         ahead, back = (_hull(e, np.append(at_zero, y[1:])) for e, y in (first, second))
@@ -144,7 +144,7 @@ class _Epoch:
         self.half = _CELLS * (1 if batches <= _MANY else 2)
 
     def delta(self, epsilon: float) -> float:
-        """Return the theorem's upper bound on delta at `epsilon` >= 0."""
+        """Return the upper bound on delta at `epsilon` >= 0 by the theorem of this module."""
         e, count = math.exp(epsilon), self.batches
         law = _transforms(e, self.shift, self.way)
         if self.reach is not None:
@@ -158,7 +158,7 @@ class _Epoch:
 
 
 def _transforms(e: float, shift: float, way: str) -> _Transforms:
-    """Return the stop-loss transforms of D for a removed, added or replaced record."""
+    """Return stop-loss transforms of the theorem's D for a removed, added or replaced record."""
     if way == "replace":
         shift *= 2
 
@@ -172,8 +172,8 @@ def _transforms(e: float, shift: float, way: str) -> _Transforms:
 
 
 def _excess(a: float, b: float | NDArray, c: NDArray, shift: float) -> tuple[NDArray, NDArray]:
-    """Return the integral of (a N_1 - b N_0 - c N_{-1})_+ and its rounding error."""
-    # The integrand at x has the sign of w^2 - 2 half w - c / a, w = exp(shift x): y is its root.
+    """Return the integral of (a N_1 - b N_0 - c N_{-1})_+ and a bound on its rounding error."""
+    # The integrand is positive where w^2 - 2 half w > c / a with w = exp(shift x), so for x > y.
     half = 0.5 * b * math.exp(0.5 * shift * shift) / a
     y = np.log(half + np.sqrt(half * half + c / a)) / shift
     gain, loss = a * ndtr(shift - y), b * ndtr(-y) + c * ndtr(-shift - y)
@@ -197,7 +197,7 @@ def _positive_part(count: int, law: _Transforms, reach: float, half: int) -> flo
     one = Law(Window(tilt, step, cells, np.empty(0), right), -half, nodes, masses)
     law_of_sum, noise = power([(float(count), one)], cells)
     sums, log_scale = step * np.arange(1, cells // 2), count * one.log_m
-    # For the sum S and mu top >= 1, E[S 1(S >= top)] <= top exp(-mu top) E exp(mu S).
+    # If right * top >= 1, E[S 1(S >= top)] <= top exp(-right top) E exp(right S) for the sum S.
     log_far = float(np.min(count * one.log_right - right * top))
     if max(log_scale, log_far) > 600:
         return math.inf

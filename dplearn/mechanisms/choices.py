@@ -63,7 +63,7 @@ class ExponentialMechanism(Mechanism):
         span = self._range(adjacency)
 
         def divergence(t: NDArray) -> NDArray:
-            log_q = log1mexp(t - span) - t - log1mexp(-span)  # Q's mass at the loss t
+            log_q = log1mexp(t - span) - t - log1mexp(-span)  # log mass of loss t under Q
             log_rest = log1mexp(-t) - log1mexp(-span)
             total = np.logaddexp(log_q + orders * t, log_rest + orders * (t - span))
             return np.maximum(total, 0.0) / (orders - 1)
@@ -121,7 +121,7 @@ class PermuteAndFlip(Mechanism):
 
     @property
     def gap(self) -> Laplace:
-        """Laplace release of the gap between two candidates, which has the same profile."""
+        """Laplace release of the gap between two scores, with the profile of permute-and-flip."""
         return Laplace(1 / self.gap_epsilon)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
@@ -184,7 +184,7 @@ class RandomizedResponse(Mechanism):
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         log_p, log_r = self._log_masses
-        # Answers true for neither neighbour have loss 0: merge them into one atom.
+        # Answers that are true for neither of the neighbours have loss 0: merge them into one atom.
         others = [log_r + math.log(self.answers - 2)] if self.answers > 2 else []
         return (Profile.from_atoms([log_p, log_r, *others], [log_r, log_p, *others]),)
 

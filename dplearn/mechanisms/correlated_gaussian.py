@@ -107,7 +107,7 @@ class CorrelatedGaussian(Wrapped):
 
 
 def _largest(weights: NDArray, separation: int, participations: int) -> tuple[float, list[int]]:
-    """Return an upper bound on the sum of weights of a record, and steps that come close to it.
+    """Return an upper bound on the sum of weights over a record's steps, and steps close to it.
 
     The sum over later steps is maximised for each step alone: at least the joint maximum.
     """

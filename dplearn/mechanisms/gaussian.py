@@ -54,7 +54,7 @@ class Gaussian(Noise):
         return (Profile(lambda epsilon: gaussian_log_delta(epsilon, mu), log_tail_of=log_tail),)
 
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        r"""Return the exact profile of a replaced record, as upper and as lower bound.
+        r"""Return the exact profile for a replaced record, both as upper and as lower bound.
 
         With a = asinh(exp(1/(2 sigma^2)) (1-q)/q sinh(epsilon/2)) the loss exceeds epsilon at
         outputs x > sigma^2 (epsilon / 2 + a), and
@@ -89,7 +89,7 @@ class Gaussian(Noise):
         return -0.5 * (x / sigma) ** 2 - math.log(sigma) - _HALF_LOG_2PI
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Return alpha mu^2 / 2 (Mironov 2017, Proposition 7)."""
+        """Return Rényi divergences alpha mu^2 / 2 at orders alpha (Mironov 2017, Proposition 7)."""
         return orders * self._zcdp(adjacency)
 
     @classmethod
@@ -105,7 +105,7 @@ class Gaussian(Noise):
             return gaussian_log_delta(epsilon, 1 / sigma) <= math.log(delta)
 
         upper = 1e-3
-        while upper < 1e51 and not enough(np.array(upper)):  # Gaussian refuses more than 1e50
+        while upper < 1e51 and not enough(np.array(upper)):  # Gaussian allows up to 1e50
             upper *= 2
         return cls(float(first_true(enough, lower=1e-6, upper=upper)))
 
@@ -128,7 +128,7 @@ def _by_integral(epsilon: NDArray, mu: NDArray) -> NDArray:
     x = epsilon / mu - 0.5 * mu
     nodes, weights = _LEGENDRE
     inside = x[..., None] + 0.5 * mu[..., None] * (nodes + 1)
-    # 1 - x M(x), by its asymptotic series where the difference would cancel.
+    # 1 - x M(x), M the Mills ratio, by an asymptotic series where the difference would cancel.
     near = np.minimum(inside, 35.0)
     u = 1 / np.square(np.maximum(inside, 35.0))
     series = u * (1 - u * (3 - u * (15 - u * (105 - u * (945 - u * 10395)))))
@@ -141,7 +141,7 @@ def _by_difference(epsilon: NDArray, mu: NDArray) -> NDArray:
     x = epsilon / mu - 0.5 * mu
     high = np.maximum(x, -1.0)
     result = -0.5 * high * high - _HALF_LOG_2PI + log(_mills(high) - _mills(high + mu))
-    # For epsilon < mu^2 / 2 - mu delta is large, and the plain difference is accurate.
+    # If epsilon < mu^2 / 2 - mu, delta is large and the plain difference is accurate.
     if np.any(low := x < -1.0):
         x, mu = x[low], mu[low]
         result[low] = log_sub(log_ndtr(-x), epsilon[low] + log_ndtr(-(x + mu)))
@@ -158,7 +158,7 @@ def gaussian_epsilon(delta: ArrayLike, mu: ArrayLike) -> NDArray:
 
 
 def gaussian_ends(delta: ArrayLike, mu: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Return a lower and an upper bound on epsilon of N(mu, 1) against N(0, 1), elementwise."""
+    """Return lower and upper bounds on epsilon of N(mu, 1) against N(0, 1), elementwise."""
     delta, mu = np.broadcast_arrays(np.asarray(delta, dtype=float), mu)
     more, less = np.minimum(delta * (1 + MARGIN), 1), delta * (1 - MARGIN)
     lower, upper = gaussian_epsilon(np.stack([more, less]), np.stack([mu, mu]))

@@ -79,7 +79,7 @@ class Laplace(Noise):
         pure, more = self.pure_epsilon(adjacency), orders - 1
         up = np.log(orders / (2 * orders - 1)) + more * pure
         down = np.log(more / (2 * orders - 1)) - orders * pure
-        # If e^up + e^down is near 1, compute its excess over 1 from positive terms.
+        # If exp(up) + exp(down) is near 1, compute its excess over 1 as a sum of positive terms.
         small = np.minimum(more * pure, 1.0)
         rise = orders * exp_rest(small) + more * exp_rest(-small - pure)
         near = np.log1p(rise / (orders + more))

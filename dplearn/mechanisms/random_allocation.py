@@ -92,14 +92,14 @@ class RandomAllocation(Epoch):
     refusal = ("random allocation", "the theorem is for 'add_remove' and 'zero_out'")
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        # One batch gives no amplification; with little noise discretisation loses what it gains.
+        # One batch amplifies nothing; with little noise, discretisation loses what sampling gains.
         if self.batches == 1 or self.base.shift() > 6.0:
             return self.base.profiles(adjacency)
         above = _pair(self.base.noise_multiplier, self.batches, above=True)
         return (above, above.reverse())
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        """Return profiles of the exact pair with merged outputs, for a removed or added record."""
+        """Return lower bounds for a removed and an added record, by merging outputs of the pair."""
         if self.batches == 1:
             return self.base.profiles(adjacency)
         if self.base.shift() > _LARGEST_SHIFT:
@@ -108,7 +108,7 @@ class RandomAllocation(Epoch):
         return (below, below.reverse())
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Return exact values at whole orders <= 256, chords between, values of `base` above."""
+        """Return exact values at whole orders <= 256, chords between them, or values of `base`."""
         values = self.base.rdp(orders, adjacency=adjacency)
         if self.batches == 1 or self.base.noise_multiplier == 0:
             return values
@@ -121,7 +121,7 @@ class RandomAllocation(Epoch):
 
 @lru_cache(32)
 def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
-    """Return an upper bound (`above`) or a lower bound on the exact profile, of a finite pair."""
+    """Return the profile of a discretised pair: an upper bound if `above`, else a lower bound."""
     mu, t = 1 / sigma, np.linspace(-1.0, 1.0, POINTS)
     z = 0.5 * mu + (_REACH + 0.5 * mu) * np.sinh(2.5 * t) / np.sinh(2.5)
     q, p = cell_masses(z), cell_masses(z - mu)
@@ -129,7 +129,7 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     if above:
         y = np.exp(mu * z - 0.5 * mu * mu)
         # Move the mass of each cell, (y_j, y_{j+1}] or [0, y_0], to its ends, with the same mean.
-        # The mean of (Y - y_n)_+ bounds the tail's part of the profile; it becomes infinite loss.
+        # The mean of (Y - y_n)_+ bounds the tail's part of the profile: treat it as infinite loss.
         ends, inner_q, inner_p = np.append(0.0, y), q[:-1], p[:-1]
         right = np.clip((inner_p - ends[:-1] * inner_q) / np.diff(ends), 0.0, inner_q)
         law = Masses(ends, np.append(inner_q - right, q[-1]) + np.append(0.0, right))
@@ -143,7 +143,7 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
 
 @lru_cache(32)
 def _log_excess(sigma: float, batches: int) -> NDArray:
-    """Return log(E[f^a] - 1) for the mean f of all Y at a = 1, 2, ..., which is -inf at a = 1."""
+    """Return log(E[f^a] - 1) at orders a = 1, 2, ..., f the mean of all likelihood ratios Y."""
     # log G_n, n = 0, 1, ...: remove point n from a graph; then j points have no edge. Each of
     # them had an edge to n, each of the other m = n - 1 - j may have had an edge to n, and n
     # had at least one edge: G_n = sum_j C(n-1, j) w^j G_m ((1+w)^m - [j = 0]).

@@ -116,7 +116,7 @@ class PoissonSubsampled(Sampled):
         return remove, add.reverse()
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
-        """Return a Gaussian's divergences for a removed record (Mironov et al. 2019, Theorem 5)."""
+        """Return Rényi divergences for a Gaussian base (Mironov et al. 2019, Theorem 5)."""
         if not isinstance(self.base, Gaussian) or self._replaces(adjacency):
             return None
         if self.sample_rate == 1.0 or self.base.noise_multiplier == 0:
@@ -135,12 +135,12 @@ class PoissonSubsampled(Sampled):
 
 
 def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
-    """Return log X_alpha by the trapezoidal rule, at orders alpha between two powers of 2."""
+    """Return log(E[f^alpha] - 1) by the trapezoidal rule, at orders between two powers of 2."""
     octave = 2 ** np.floor(np.log2(np.min(orders)))
     a = min(math.pi * sigma, math.sqrt(2 * _LOG_ACCURACY))
     step = 2 * math.pi / (0.5 * a + _LOG_ACCURACY / a)
-    # f^a e^{-u^2/2} is negligible outside [-9.5, a / sigma + 9.5]. Far beyond the order
-    # 4 sigma^2 ln(1/q) it has two separate peaks, at 0 and at a / sigma.
+    # f^alpha exp(-u^2 / 2) is negligible outside [-9.5, alpha / sigma + 9.5]. Far beyond
+    # alpha = 4 sigma^2 ln(1/q) it has two separate peaks, at u = 0 and u = alpha / sigma.
     far = max(4 * sigma**2 * (3 + 2 * math.log(1 / q)), 3 + 20 * sigma)
     if octave > far and 2 * octave / sigma > 1000 * step:
         centre, v = np.ceil(orders / sigma / step)[:, None] * step, np.arange(-9.5, 9.5, step)
@@ -154,7 +154,7 @@ def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
     log_f = np.logaddexp(math.log1p(-q), math.log(q) + drift)
     log_f = np.where(np.abs(excess) < 0.5, np.log1p(np.minimum(excess, 0.5)), log_f)
     log_terms = log_bernoulli(orders[:, None], excess, log_f) - 0.5 * u * u
-    # The sum is 0 where q^2 underflows.
+    # The sum of terms is 0, its log -inf, where q^2 underflows.
     return log_sum(log_terms) + math.log(step / math.sqrt(2 * math.pi))
 
 
@@ -192,7 +192,7 @@ class WithoutReplacement(Sampled):
 
     @property
     def attained(self) -> bool:
-        # No pair of neighbours attains the profile at both e^eps >= 1 and e^eps < 1.
+        # No pair of neighbours attains the profile both at epsilon >= 0 and at epsilon < 0.
         return self.sample_rate == 1.0 and self.base.attained
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:

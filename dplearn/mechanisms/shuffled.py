@@ -41,7 +41,7 @@ from dplearn.mechanisms._shuffle_bounds import shuffled_profile
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.random_allocation import RandomAllocation
 
-# Numbers of cells for the largest coordinate and for a step; largest shift with amplification.
+# Cells for the largest coordinate, cells for one step, and largest shift with amplification.
 _CELLS, _FEWER, _LARGEST_SHIFT = 8000, 512, 6.0
 
 
@@ -138,8 +138,8 @@ class Shuffled(Epoch):
 
 
 def _largest(record: float, other: float, batches: int, left_out: float) -> Profile:
-    """Return the profile of the largest coordinate if P shifts one by `record` and Q by `other`."""
-    # Masses below the first end underflow.
+    """Return the profile of the largest coordinate: P shifts one by `record`, Q one by `other`."""
+    # The largest coordinate is below `first` with probability at most exp(-690).
     first = float(ndtri(math.exp(-690.0 / batches)))
     x = np.linspace(first - 38.0 / batches, record + 38.0, _CELLS)
     others = (batches - 1) * log_ndtr(x)
@@ -155,7 +155,7 @@ def _largest(record: float, other: float, batches: int, left_out: float) -> Prof
 
 @lru_cache(32)
 def _summed(sigma: float, batches: int, left_out: float) -> Profile:
-    """Return the profile of the sum of (p - q) / r over all steps, with values merged in cells."""
+    """Return the profile of the sum of density ratios (p - q) / r over all steps, in few cells."""
     mu, t = 1 / sigma, np.linspace(-1.0, 1.0, _FEWER)
     z = mu + (15.0 + mu) * np.sinh(2.5 * t) / np.sinh(2.5)
     r, p, q = (cell_masses(z - shift) for shift in (0.0, 2 * mu, mu))
@@ -170,7 +170,7 @@ def _summed(sigma: float, batches: int, left_out: float) -> Profile:
 
 
 def _pair(r: NDArray, p: NDArray, q: NDArray, left_out: float) -> Profile:
-    """Return the profile of (1-w)P + wR against (1-w)Q + wR, with the share w = `left_out`."""
+    """Return the profile of masses (1-w)p + wr against (1-w)q + wr, with w = `left_out`."""
     p, q = ((1 - left_out) * x + left_out * r for x in (p, q))
     # Drop inaccurate, nearly underflowed masses: hiding outputs only lowers the profile.
     known = np.minimum(p, q) > 1e-290
@@ -178,7 +178,7 @@ def _pair(r: NDArray, p: NDArray, q: NDArray, left_out: float) -> Profile:
 
 
 def _larger(pairs: list[Profile]) -> Profile:
-    """Return the pointwise maximum of profiles that are lower bounds for the same pair."""
+    """Return the pointwise maximum of several lower bounds on the profile of one pair."""
 
     def log_delta(sides: list[Profile], epsilon: NDArray) -> NDArray:
         return np.max([p.log_delta_of(epsilon) for p in sides], axis=0)

@@ -15,7 +15,7 @@ from dplearn.engine.profile import Curve, Profile
 from dplearn.mechanisms._base import Outputs
 from dplearn.mechanisms._noise import WholeNoise
 
-# Bounds on the log mass outside the discrete Gaussian's table and on errors of log masses in it.
+# Bounds for a table of the discrete Gaussian: log mass outside it, error of log masses in it.
 _OUTSIDE, _ERROR = -680.0, 2e-12
 
 
@@ -38,7 +38,7 @@ class Geometric(WholeNoise):
     scales_drawn = 25.0
 
     def _atoms(self, laws: Outputs) -> tuple[NDArray, NDArray]:
-        """Return log masses of P and Q; outcomes beyond a peak, of equal losses, are merged."""
+        """Return log masses of P and Q; outcomes beyond a peak have equal losses and are merged."""
         k = np.arange(laws.corners[0], laws.corners[-1] + 1)
         lumped = np.where((k == k[0]) | (k == k[-1]), -log1mexp(-1 / self._scale), 0.0)
         return laws.log_p(k) + lumped, laws.log_q(k) + lumped
@@ -130,7 +130,7 @@ class DiscreteGaussian(WholeNoise):
         return self._above(sample_rate, far), _tabled(self, sample_rate)
 
     def _above(self, pair: Adjacency | float, far: Curve) -> Profile:
-        """Return an upper bound on a pair's profile: the smaller of the table's bound and `far`."""
+        """Return the smaller of two upper bounds on the profile of `pair`: by table, and `far`."""
         near = _tabled(self, pair)
 
         def log_delta(epsilon: NDArray) -> NDArray:
@@ -144,10 +144,10 @@ class DiscreteGaussian(WholeNoise):
         return _log_discrete(x, self._scale)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        r"""Return Gaussian divergences plus a log ratio of theta sums, 0 at whole orders."""
+        r"""Return Gaussian divergences plus a log ratio of theta sums (0 at whole orders)."""
         shift, sigma = self._distance(adjacency), self._scale
         ratio = np.array([_log_theta(a * shift, sigma) for a in orders]) - _log_theta(0.0, sigma)
-        # The sum over a shifted lattice never exceeds the centred one (Poisson summation).
+        # The theta sum is largest on the centred lattice (Poisson summation): the ratio is <= 0.
         return orders * self._zcdp(adjacency) + np.minimum(ratio, 0.0) / (orders - 1)
 
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
@@ -158,7 +158,7 @@ class DiscreteGaussian(WholeNoise):
 
 @lru_cache(4)
 def _tabled(noise: DiscreteGaussian, pair: Adjacency | float) -> Profile:
-    """Return the profile of a table of masses, by adjacency or sample rate of a replaced record."""
+    """Return the profile of a table of masses; `pair` is an adjacency, or the rate if sampled."""
     laws = noise.replaced_outputs(pair) if isinstance(pair, float) else noise._outputs(pair)[0]
     reach = _reach(noise._scale)
     k = np.arange(laws.corners[0] - reach, laws.corners[-1] + reach + 1)
@@ -177,7 +177,7 @@ def _log_discrete(x: ArrayLike, sigma: float) -> NDArray:
 def _log_theta(centre: float, sigma: float) -> float:
     """Return the log of the sum of exp(-(k - centre)^2 / (2 sigma^2)) over whole k."""
     if sigma > 3:
-        # Poisson summation: the other terms are below 1e-76 of the first.
+        # Poisson summation: all later terms are below 1e-76 times the first.
         return math.log(sigma * math.sqrt(2 * math.pi))
     offset = centre - round(centre)
     reach = math.ceil(40 * sigma) + 1
