@@ -47,12 +47,12 @@ def print_json(rows: Iterable[dict[str, Any]]) -> None:
 
 
 def in_latex(text: str) -> str:
-    """Return a text escaped for LaTeX, with the symbols of `in_signs`."""
+    """Return `text` with symbols as in `in_signs`, escaped for LaTeX."""
     return in_signs(text).translate(str.maketrans(_TEX))
 
 
 def as_latex(rows: Mapping[str, str]) -> str:
-    """Return a two-column LaTeX table that needs no LaTeX package."""
+    """Return `rows` as a two-column LaTeX table that needs no LaTeX package."""
     lines = [rf"{in_latex(name)} & {in_latex(words)} \\" for name, words in rows.items()]
     return "\n".join([r"\begin{tabular}{lp{0.7\linewidth}}", *lines, r"\end{tabular}", ""])
 
@@ -87,7 +87,7 @@ class ProgressLine:
         self._shown, self._due = shown, 0.0
 
     def show(self, text: Callable[[], str], *, last: bool) -> None:
-        """Overwrite the line if it is 0.2 s old; if `last`, always, and end the line."""
+        """Write `text` over the line, at most every 0.2 s; if `last`, always, and end the line."""
         if self._shown and (last or time.monotonic() >= self._due):
             self._due = time.monotonic() + _PAUSE
             print("\r" + text().ljust(100), end="\n" if last else "", file=sys.stderr, flush=True)

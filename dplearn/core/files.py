@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def write_whole(path: str | os.PathLike, content: bytes) -> None:
-    """Replace the file at `path` atomically: an error leaves its old or its new content."""
+    """Write a file at `path` atomically: after an error it has its old or its new content."""
     path = Path(path)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.writing-")
     try:
@@ -22,7 +22,7 @@ def write_whole(path: str | os.PathLike, content: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
-    if os.name == "posix":  # Windows cannot open a folder
+    if os.name == "posix":  # Windows cannot open a folder to sync the renaming
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -32,7 +32,7 @@ def write_whole(path: str | os.PathLike, content: bytes) -> None:
 
 @contextmanager
 def locked(path: str | os.PathLike, *, seconds: float = 10.0) -> Iterator[None]:
-    """Hold a lock file beside `path`; raise TimeoutError after waiting `seconds` for it."""
+    """Hold the lock file of `path`; raise TimeoutError if it stays taken for `seconds`."""
     lock, end = Path(f"{path}.lock"), time.monotonic() + seconds
     while True:
         try:

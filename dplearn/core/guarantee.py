@@ -137,7 +137,7 @@ def round_down(value: float, digits: int = 4) -> str:
 
 
 def _rounded(value: float, digits: int, rounding: str) -> str:
-    value = float(value)  # a float32 would round the difference below
+    value = float(value)  # for a float32, `nearest - value` would be rounded
     nearest = float(f"{value:.{digits}g}")
     if abs(nearest - value) > 1e-12 * abs(value):
         nearest = float(Context(digits, rounding).create_decimal(value))

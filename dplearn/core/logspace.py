@@ -25,7 +25,7 @@ def log_expm1(x: ArrayLike) -> NDArray:
 
 
 def exp_rest(x: ArrayLike) -> NDArray:
-    """Return e^x - 1 - x >= 0, by a power series for |x| <= 0.01 against cancellation."""
+    """Return e^x - 1 - x >= 0, from a power series for |x| <= 0.01 to avoid cancellation."""
     x = np.asarray(x, dtype=float)
     near = np.clip(x, -0.01, 0.01)
     series = 1 + near / 3 * (1 + near / 4 * (1 + near / 5 * (1 + near / 6)))
@@ -39,7 +39,7 @@ def log_sum(logs: NDArray) -> NDArray:
 
 
 def log_chords(x: NDArray, *, nodes: NDArray, values: NDArray) -> NDArray:
-    """Return log of e^values interpolated linearly in e^x between `nodes`, constant outside."""
+    """Interpolate e^values at `nodes` linearly in e^x, constant outside; return the logarithm."""
     i, inside = np.searchsorted(nodes[1:-1], x), np.clip(x, nodes[0], nodes[-1])
     right = log_expm1(inside - nodes[i]) - log_expm1(nodes[i + 1] - nodes[i])
     return np.logaddexp(values[i] + log1mexp(right), values[i + 1] + right)
@@ -54,18 +54,18 @@ def log_sub(a: ArrayLike, b: ArrayLike) -> NDArray:
 
 
 def log_comb(n: ArrayLike, k: ArrayLike) -> NDArray:
-    """Return log of the binomial coefficient |C(n, k)| for real n and whole k."""
+    """Return log |C(n, k)| of the binomial coefficient, for real n and whole k."""
     n, k = np.asarray(n, dtype=float), np.asarray(k, dtype=float)
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
 def log_bernoulli(order: NDArray, x: NDArray, log_f: NDArray) -> NDArray:
-    """Return log((1+x)^a - 1 - a x) with 1 + x = e^{log_f}; row i has a = order[i]."""
+    """Return log((1+x)^a - 1 - a x), given log_f = log(1+x); row i has a = order[i]."""
     power, more = order * log_f, order - 1
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         # Use (1+x)((1+x)^{a-1} - 1) - (a-1)x: both terms are small near order 1.
         plain = np.log(np.exp(log_f) * np.expm1(np.minimum(more * log_f, 600.0)) - more * x)
-        # If (1+x)^a is huge, a (1+x) may replace 1 + a x; if x is tiny, use the power series.
+        # If (1+x)^a is huge, subtract a (1+x) instead of 1 + a x; if x is tiny, use a power series.
         huge = power + np.log1p(-order * np.exp(-(order - 1) * log_f))
         series = 1 + x * (order - 2) / 3 * (1 + x * (order - 3) / 4 * (1 + x * (order - 4) / 5))
         near = np.log(0.5 * order * (order - 1) * x * x * series)

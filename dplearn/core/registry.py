@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Registry(dict[str, Any]):
-    """Dict from `name` to each concrete subclass of `base` in the modules of a package.
+    """Dict of the subclasses of `base` that a package's modules define, with their `name` as key.
 
     Modules are found by listing the package; names that begin with an underscore are skipped.
     """

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 def first_true(
     holds: Callable[[NDArray], NDArray], *, lower: ArrayLike, upper: ArrayLike, rtol: float = 1e-12
 ) -> NDArray:
-    """Return points at or just above which `holds` changes from False to True, elementwise.
+    """Return points at, or just above, the change of `holds` from False to True, elementwise.
 
     `holds` takes and returns arrays shaped like `upper`, is monotone in each element and true
     at `upper`. A point is within `rtol` relative or 1e-300 absolute of the switch; it is `lower`
     where `holds(lower)` is true.
     """
-    # With the values 1 and -1, interpolation becomes bisection.
+    # With the values 1 (False) and -1 (True), interpolation becomes bisection.
     step = lambda x: np.where(holds(x), -1.0, 1.0)
     return decreasing_root(step, lower=lower, upper=upper, rtol=rtol)
 
@@ -48,7 +48,7 @@ def decreasing_root(
         towards = np.sign(middle - falsi)
         nudge = np.maximum(0.2 * half * half / np.maximum(np.abs(b), 1e-300), 0.25 * tolerance)
         inner = np.where(nudge <= np.abs(middle - falsi), falsi + towards * nudge, middle)
-        # Keep the bracket at most twice as wide as after as many steps of bisection.
+        # Limit the step: the bracket stays at most twice as wide as bisection would leave it.
         room = np.maximum(width * 0.5**candidate - half, 0.0)
         x = np.where(np.abs(inner - middle) <= room, inner, middle - towards * room)
         x = np.where(open_, np.clip(x, a, b), b)
@@ -66,7 +66,7 @@ class Crossing:
     x: float  # the smallest evaluated point with a value <= 0, or inf
     below: float  # the largest evaluated point with a value > 0, or -inf
     root: float  # estimate of the root between `below` and `x`
-    slope: float  # slope of the value at the estimate, or nan
+    slope: float  # slope of the function at `root`, or nan
 
 
 def crossing(
@@ -109,7 +109,7 @@ def crossing(
         elif misses > 1 or not a < root < b:
             x, misses = 0.5 * (a + b), 0
         else:
-            # Step from the nearer end past the root, by about the tolerance or more.
+            # Step from the nearer end to just past the root, and by about the tolerance at least.
             middle, nudge = 0.5 * (a + b), max(0.4 * close, 2 * error)
             if root - a < b - root:
                 x = min(max(root + nudge, a + 0.99 * close), middle)

@@ -62,7 +62,7 @@ def scale(*, zero: bool = False, **values: float) -> None:
 
 
 def instance(cls: type, **values: object) -> None:
-    """Raise TypeError unless every value is an instance of the class."""
+    """Raise TypeError unless every value is an instance of `cls`."""
     for name, value in values.items():
         if not isinstance(value, cls):
             kind = ("an " if cls.__name__[0] in "AEIOU" else "a ") + cls.__name__
@@ -91,9 +91,9 @@ def unsupported(what: str, why: str) -> NotImplementedError:
 
 
 class NamesParameters(ABCMeta):
-    """Metaclass whose TypeError for an unknown keyword suggests a parameter."""
+    """Metaclass that suggests a parameter in the TypeError for an unknown keyword."""
 
-    if not TYPE_CHECKING:  # a type checker reads the parameters of __init__
+    if not TYPE_CHECKING:  # so that type checkers read the parameters of __init__
 
         def __call__(cls, *args, **keywords):
             known_parameters(cls.__name__, _parameters(cls.__init__), keywords)
@@ -101,13 +101,13 @@ class NamesParameters(ABCMeta):
 
     @property
     def __signature__(cls) -> inspect.Signature:
-        """Signature of `__init__`, which `__call__` of the metaclass hides from `help`."""
+        """Signature of `__init__` for `help`, which would otherwise show that of `__call__`."""
         signature = inspect.signature(cls.__init__)
         return signature.replace(parameters=[*signature.parameters.values()][1:])
 
 
 def names_parameters(function: Callable[P, R]) -> Callable[P, R]:
-    """Wrap a function so that its TypeError for an unknown keyword suggests a parameter."""
+    """Wrap a function to suggest a parameter in the TypeError for an unknown keyword."""
 
     @wraps(function)
     def checked(*args: P.args, **keywords: P.kwargs) -> R:

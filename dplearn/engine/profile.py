@@ -31,7 +31,7 @@ from dplearn.core.solve import decreasing_root, maximise
 # Use delta at this epsilon as the probability of infinite losses.
 FAR = 1e9
 
-# Gauss-Kronrod nodes on [-1, 1], 7 and 15 points (Piessens et al. 1983).
+# Nodes >= 0 of Gauss-Kronrod quadrature on [-1, 1], 7 and 15 points (Piessens et al. 1983).
 _NODES = np.array(
     [0.9914553711208126, 0.9491079123427585, 0.8648644233597691, 0.7415311855993945,
      0.5860872354676911, 0.4058451513773972, 0.20778495500789848, 0.0]
@@ -44,7 +44,7 @@ _X, _WK = np.concatenate([-_NODES, _NODES[-2::-1]]), np.concatenate([_K15, _K15[
 # The 7 Gauss nodes are every second of the 15 nodes; the others get weight 0.
 _WG = np.insert(np.polynomial.legendre.leggauss(7)[1], range(8), 0.0)
 
-# A function from epsilons >= 0 to logarithms, of the same shape.
+# A function from an array of epsilons >= 0 to an array of logarithms of equal shape.
 Curve = Callable[[NDArray], NDArray]
 
 _RTOL, _ROUNDS = 1e-10, 80
@@ -95,14 +95,14 @@ class Profile:
 
     @classmethod
     def from_atoms(cls, log_p: ArrayLike, log_q: ArrayLike) -> Self:
-        """Return the profile of two finite distributions from log masses, shape (n,) each.
+        """Return the profile of two distributions on n points, from their log masses, shape (n,).
 
         Losses equal up to rounding become the largest of them, so that delta is not too small.
         """
         log_p, log_q = np.asarray(log_p, dtype=float), np.asarray(log_q, dtype=float)
         both = np.isfinite(log_p) & np.isfinite(log_q)
         losses = log_p[both] - log_q[both]
-        order = np.argsort(np.abs(losses), kind="stable")  # fast if almost sorted
+        order = np.argsort(np.abs(losses), kind="stable")  # this sort is fast if almost sorted
         ulps = np.maximum(np.abs(log_p[both]), np.abs(log_q[both]))[order]
         sizes = np.abs(losses)[order]
         first = np.diff(sizes, prepend=-1.0) > 2.0**-50 * ulps
@@ -147,7 +147,7 @@ class Profile:
         return np.where(np.any(holds, axis=-1), epsilon, np.inf)
 
     def log_tails(self, epsilon: ArrayLike) -> tuple[NDArray, NDArray]:
-        """Return log P(L > epsilon) and log Q(L > epsilon) at epsilon >= 0, elementwise.
+        """Return log P(L > epsilon), log Q(L > epsilon), L the loss, epsilon >= 0, elementwise.
 
         Raise NotImplementedError unless the profile `has_tails`.
         """
@@ -161,7 +161,7 @@ class Profile:
         return np.logaddexp(self.log_delta_of(epsilon), epsilon + log_q), log_q
 
     def reverse(self) -> Self:
-        """Return the profile of (Q, P)."""
+        """Return the profile of the swapped pair (Q, P)."""
         tails = (self._tail_backward, self.log_tail_of)
         return type(self)(self._backward, self.log_delta_of, self.kinks, *tails)
 
@@ -282,7 +282,7 @@ class Profile:
 
 
 def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, Curve]:
-    """Return functions of eps: log delta of (p, q), by a sum of positive terms, and log Q(L > eps).
+    """Return log delta (a sum of positive terms) and log Q(loss > eps), both as functions of eps.
 
     `masses` are log q, `singular` is log p where q is 0. Between two losses delta is linear in
     e^eps, so with k the first atom above eps
@@ -292,7 +292,7 @@ def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, 
     log_singular = np.logaddexp.reduce(singular) if singular.size else -np.inf
     order = np.argsort(losses, kind="stable")
     losses, masses = losses[order], masses[order]
-    # tail[k] = log Q(L >= L_k);  above[k] = log A_k; both padded with -inf at the end.
+    # tail[k] = log Q(loss >= losses[k]), above[k] = log A_k; both padded with -inf at the end.
     tail = np.append(np.logaddexp.accumulate(masses[::-1])[::-1], -np.inf)
     steps = tail[1:-1] + losses[:-1] + log_expm1(np.diff(losses))
     above = np.append(np.logaddexp.accumulate(steps[::-1])[::-1], [-np.inf, -np.inf])
@@ -311,13 +311,13 @@ def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, 
 
 
 def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDArray:
-    """Return the log of the Rényi integral per order; halve panels until all errors are small."""
+    """Return log of the Rényi integral at each order a; halve panels until the errors are small."""
     lower, upper = edges[:-1], edges[1:]
     total = np.full(a.size, -np.inf)
     for _ in range(_ROUNDS):
         half = 0.5 * (upper - lower)
         x = 0.5 * (upper + lower)[:, None] + half[:, None] * _X
-        # The integrand times half a panel's width, shape (order, panel, node).
+        # log_y: log of the integrand times half a panel's width, shape (orders, panels, nodes).
         f, b = forward(x) + np.log(half)[:, None], backward(x) + np.log(half)[:, None]
         log_y = np.logaddexp((a - 1) * x + f, b - a * x)
         top = np.maximum(np.max(log_y, axis=(1, 2)), total)
@@ -341,7 +341,7 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
 
 
 def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
-    """Return log of the chords of delta between nodes, above delta because it is convex in e^x."""
+    """Return log of the chords of delta between `nodes`, above delta, which is convex in e^x."""
     values = log_delta(nodes)
 
     def above(x: NDArray) -> NDArray:

@@ -17,25 +17,25 @@ _POOR = 1e-2
 _PATIENCE = 4
 # Lower and upper bounds.
 Ends = tuple[NDArray, NDArray]
-# Number of steps, epsilon and log delta, each of shape (n,); epsilon or log delta is a guess.
+# For n compositions: numbers of steps, epsilons, log deltas; epsilons or log deltas are guesses.
 Rows = tuple[NDArray, NDArray, NDArray]
-# Maximum number of nodes, freedom of the tilt, and factor by which a row's period may grow for a
-# tilt shared with other rows (see Table.tilts). The first attempt has few nodes and only improves
-# poor guesses; the last two accept more rounding for fewer nodes.
+# Maximum number of nodes in t; `freedom` and `longer` of Table.tilts, which let rows share a tilt.
+# The first attempt has few nodes and only improves poor guesses; the last two accept more rounding
+# for fewer nodes.
 Effort = tuple[int, float, float]
 TRIES: tuple[Effort, ...] = ((2**8, 2.0, 3.0), (2**12, 2.0, 1.4))
 TRIES += tuple((2**16, freedom, 1.4) for freedom in (2.0, 7.0, 7.0))
-# Attempts for rows whose bracket is wide or missing: separate tilts near their saddle points.
+# Attempts for rows whose bracket is wide or missing: a tilt near the saddle point of each row.
 ALONE: tuple[Effort, ...] = tuple((2**16, freedom, 1.01) for freedom in (0.5, 1.0, 2.0, 7.0))
 _FEWEST_NODES = 2**6
-# Maximum number of nodes in x, and of (nodes in x) * (nodes in t).
+# Maximum number of nodes in x, and maximum product of the numbers of nodes in x and in t.
 _MOST_WIDTH, _MOST_WORK = 2**13, 2**24
-# Maximum number of unneeded nodes, summed over the rows that share a sum.
+# Rows share a sum unless together they would have more unneeded nodes than this.
 _WASTE = 2**14
 
 
 def deltas(pair: SampledGaussian, steps: int, epsilons: ArrayLike, *, rtol: float = 1e-6) -> Ends:
-    """Return certified bounds on log delta of `steps` composed pairs at each epsilon.
+    """Return certified bounds on log delta at each epsilon, for `steps` compositions of `pair`.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def deltas(pair: SampledGaussian, steps: int, epsilons: ArrayLike, *, rtol: floa
 
 
 def brackets(pair: SampledGaussian, steps: ArrayLike, *, delta: float, rtol: float = 1e-6) -> Ends:
-    """Return certified bounds on epsilon for each number of steps, an array of shape (n,).
+    """Return certified bounds on epsilon at `delta` for each number of `steps`, shape (n,).
 
     Other parameters are those of `deltas`.
 
@@ -97,7 +97,7 @@ def brackets(pair: SampledGaussian, steps: ArrayLike, *, delta: float, rtol: flo
 def worse_brackets(
     steps: ArrayLike, *, sigma: float, q: float, delta: float, rtol: float = 1e-6
 ) -> Ends:
-    """Return certified bounds on the larger epsilon of removing and of adding a record.
+    """Return certified bounds on epsilon for removing or adding a record, whichever is larger.
 
     Parameters are those of `brackets` and fields of `SampledGaussian`. Epsilon for
     removing is bounded first. If a Chernoff bound or a rough sum proves that the upper end is valid
@@ -140,7 +140,7 @@ def _brackets(table: Table, steps: NDArray, log_delta: float, log_tau: float) ->
         guess[rows] = np.where(charges[0] + charges[1] < 1, root, guess[rows])
         poor = total.poor(charges)
         if not np.all(poor):
-            # Move both ends away from the root until they are proved bounds.
+            # Move both ends of the bracket away from the root until they are proved bounds.
             low, high = np.full(root.shape, -np.inf), np.full(root.shape, np.inf)
             out, both = charges[0] + charges[1], sum(charges)
             for widen in (1.1, 2.0, 5.0, 20.0):
@@ -166,7 +166,7 @@ def _brackets(table: Table, steps: NDArray, log_delta: float, log_tau: float) ->
 
 
 def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, NDArray]:
-    """Return the epsilon where the sum is delta, and the negated slope of log sum there."""
+    """Return the epsilon at which the sum S equals delta, and -d log S / d epsilon there."""
     epsilon, stride = guess, 3 / total.line.tilt
     low, high = np.full(guess.shape, -np.inf), np.full(guess.shape, np.inf)
     # A Newton step squares the gap: stop if the next gap is far below the error bounds.
@@ -179,7 +179,7 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
         fall = np.where(good, np.maximum(slope / value, 1e-6 * total.line.tilt), total.line.tilt)
         gap = total.log_scale(epsilon) + np.log(value) - log_delta
         low, high = np.where(gap > 0, epsilon, low), np.where(gap > 0, high, epsilon)
-        # Newton step on the logarithm; a sum <= 0 is a rounding error: epsilon is too large.
+        # Newton step for log S; S <= 0, a rounding error, means that epsilon is too large.
         new = epsilon + np.where(good, np.minimum(np.maximum(gap / fall, -stride), stride), -stride)
         middle = np.where(np.isfinite(high - low), 0.5 * (low + high), new)
         new = np.where((new > low) & (new < high), new, middle)
@@ -196,19 +196,19 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
 
 
 def _at_most(total: Trapezoid, epsilon: NDArray, log_delta: float) -> NDArray:
-    """Return whether delta at epsilon <= e^log_delta is proved; aliases only raise the sum."""
+    """Return whether delta(epsilon) <= e^log_delta is proved; aliases only raise the sum."""
     return total.size(epsilon, log_delta) + sum(total.above(epsilon, log_delta)) <= 1
 
 
 def sums(
     table: Table, rows: Rows, log_tau: float, effort: Effort
 ) -> Iterator[tuple[NDArray, Trapezoid]]:
-    """Yield indices of rows and the sum they share; omit rows that need too many nodes."""
+    """Yield indices of rows that share a sum, and the sum; omit rows that need too many nodes."""
     (steps, epsilon, log_delta), (most, freedom, longer) = rows, effort
     need, at_zero = table.needs(steps, epsilon, log_delta, log_tau)
     for group, tilt in shared(*table.tilts((need, at_zero), steps, freedom, longer), longer):
         period = table.period((need[group], at_zero[group]), tilt)
-        # A poor guess, or no mu above lambda, gives such a long period.
+        # Skip rows with a long period, due to a poor guess or a grid without mu above lambda.
         if not period * tilt < 1e9:
             continue
         line = Line(table.pair, tilt)
@@ -239,7 +239,7 @@ def tries(
     efforts: tuple[Effort, ...] = TRIES,
     left: NDArray | None = None,
 ) -> None:
-    """Call `update` with indices of rows and the sum they share, until no row of `left` is poor.
+    """Call `update` on each group of rows and its sum; repeat with the next effort for poor rows.
 
     `update` may improve guesses in `rows`; it returns a mask of rows with large error bounds.
     """
@@ -255,7 +255,7 @@ def tries(
 
 
 def _alike(counts: NDArray, most: int) -> Iterator[tuple[NDArray, int]]:
-    """Yield groups of rows that need similar numbers of nodes, and a number sufficient for all."""
+    """Yield groups of rows that need similar numbers of nodes, each with a number that suffices."""
     order = np.argsort(-counts)
     order = order[counts[order] <= most]
     while order.size:

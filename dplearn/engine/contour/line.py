@@ -1,4 +1,4 @@
-r"""Moment generating function M(lambda + it) of the loss, by sums over nodes x + i eta for all t.
+r"""Moment generating function M(lambda + it) of the loss, by sums over nodes x + i eta.
 
 On Im x = eta the power f^{it} of the likelihood ratio has modulus :math:`e^{-t\arg f} \le 1`, so
 one set of nodes suffices for every t, and for any height eta
@@ -22,7 +22,7 @@ _PARTS = np.linspace(0, 1, 10)[:, None]
 
 
 class Majorant:
-    """Bound B(t) on |M(lambda + iu)|, u >= t: the least of ten heights up to 2.5 sigma^2."""
+    """Bound B(t) on |M(lambda + iu)| for all u >= t: the minimum over ten heights of the line."""
 
     def __init__(self, line: "Line", first: float) -> None:
         pair, phi = line.pair, first * (2.5 / first) ** _PARTS
@@ -76,7 +76,7 @@ class Line:
         self.norm = math.log(self.step / sigma / math.sqrt(2 * math.pi))
         phi = self.height / sigma**2
         log_p, loss = pair.logs(x, phi)
-        # log of the weights, density * e^{lambda loss}; for "add" on the mirrored line.
+        # log of the weights, density * e^{lambda loss}; for "add" on Im x = -height.
         log_w = log_p + tilt * loss
         size = log_w.real - 0.5 * ((x / sigma) ** 2 - self.height * phi)
         angle = log_w.imag - pair.sign * x * phi
@@ -105,7 +105,7 @@ class Line:
         # For a normally distributed loss the cut-off has t^2 Var(L) = 2 need / T.
         slope = max(posterior / self.pair.sigma, 1e-12)
         start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
-        # The best height at t, over sigma^2, is then about t times the mean posterior / sigma^2.
+        # The best phi = height / sigma^2 at t is then about t * (mean posterior) / sigma^2.
         bound = Majorant(self, min(0.6 * start * posterior / self.pair.sigma**2, 0.5))
         cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
         for t in start * _FURTHER:
@@ -120,7 +120,7 @@ class Line:
         return bound, cuts, at_cuts
 
     def transform(self, h: float, count: int) -> NDArray:
-        """Return M(lambda + ikh) / e^{top + norm} for k = a block + b = 0..count - 1."""
+        """Return M(lambda + ikh) / e^{top + norm} for k = a * block + b, from 0 to count - 1."""
         block = 1 << (count.bit_length() // 2 - 1)
         fine = np.exp(np.outer(h * np.arange(block), self.turn))
         coarse = np.exp(np.outer(block * h * np.arange(count // block), self.turn))

@@ -63,7 +63,7 @@ class SampledGaussian:
     def logs(self, x: NDArray, phi: ArrayLike = 0.0) -> tuple[NDArray, NDArray]:
         """Return log(P / N(0)) and the loss at x + i phi sigma^2, both conjugated for "add".
 
-        The conjugation makes the loss's angle >= 0.
+        Conjugation makes the imaginary part of the loss >= 0.
         """
         size, angle = self.log_ratio(x, phi)
         log_f = size + 1j * angle
@@ -83,7 +83,7 @@ class SampledGaussian:
         return 0.0 if self.direction == "remove" else -tilt * np.log(np.cos(0.5 * phi))
 
     def step(self, tilt: float, height: float) -> float:
-        """Return the node spacing on Im x = height for an error of 2 e^{-L} M(lambda)."""
+        """Return the spacing of nodes on Im x = height for sums with error 2 e^{-L} M(lambda)."""
         sigma = self.sigma
         # Moving the line up by `a` adds (height + a)^2 / 2 sigma^2 and `loss_of_cosine` to the log
         # of the error, and subtracts 2 pi a / step.
@@ -91,11 +91,11 @@ class SampledGaussian:
         top = (height + a) / sigma**2
         cost = 0.5 * (top * sigma) ** 2 + self.loss_of_cosine(top, tilt)
         up = float(np.max(2 * math.pi * a / (L + cost)))
-        # Moving it down to the real axis adds nothing; at height 0 up and down are equal.
+        # Moving the line down to the real axis adds nothing; at height 0 use the step for up.
         return min(up, 2 * math.pi * height / L) if height else up
 
     def nodes(self, tilt: float, step: float) -> NDArray:
-        """Return the real parts of nodes for all tilts up to `tilt`.
+        """Return real parts of nodes that suffice for all tilts up to `tilt`.
 
         With p = `posterior`, the log of the integrand has the slope ((1 + lambda) p - x) / sigma^2
         (remove) or -(lambda p + x) / sigma^2 (add); for "replace" lambda p(-x) is added to the
@@ -119,7 +119,7 @@ def ulps(
     inner = np.abs(pair.drift(x)) - math.log1p(-pair.q)
     each = np.abs(loss) + pair.posterior(x) * inner
     if pair.direction == "replace":
-        # Add the errors of log g, and of log f by |log f| <= |loss| + |log g|.
+        # Add the errors of log g, and bound those of log f by |log f| <= |loss| + |log g|.
         inner = np.abs(pair.drift(-x)) - math.log1p(-pair.q)
         each += 2 * np.abs(pair.log_ratio(-x)[0]) + 4 + pair.posterior(-x) * inner
     fixed = size @ ((x / pair.sigma) ** 2 + x.size + 20)

@@ -15,17 +15,17 @@ _ROOM = 0.3
 
 
 def log_moments(pair: SampledGaussian, powers: ArrayLike) -> NDArray:
-    """Return log E_P e^{mu L} for one step of `pair` at `powers` mu >= 0, to about 1e-15."""
+    """Return log E_P e^{mu L} of one step of `pair`, for mu >= 0 in `powers`, to about 1e-15."""
     return moments(pair, np.asarray(powers, dtype=float))[0]
 
 
 def moments(pair: SampledGaussian, mu: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """Return K, a bound on its error, K' and K'' at every mu: trapezoidal sums on the real axis."""
+    """Return K = log M, a bound on its error, and two derivatives at mu, by trapezoidal sums."""
     tilt, sigma = float(np.max(mu)), pair.sigma
     step = pair.step(tilt, 0.0)
     x = pair.nodes(tilt, step)
     log_p, loss = (log.real for log in pair.logs(x))
-    # Row i is the integrand at mu[i].
+    # Row i is the log of the integrand at mu[i].
     logs = np.outer(mu, loss)
     logs += log_p - 0.5 * (x / sigma) ** 2
     top = logs.max(axis=1, keepdims=True)
@@ -59,11 +59,11 @@ class Table:
         self.log_c = -(mu * np.log1p(1 / mu) + np.log1p(mu)) * (1 - 8 * ULP)
 
     def chernoff(self, steps: NDArray, epsilon: NDArray) -> NDArray:
-        """Return upper bounds log c(mu) + T K(mu) - mu epsilon on log delta, shape (n, n_mu)."""
+        """Return upper bounds on log delta, log c(mu) + T K(mu) - mu epsilon, shape (n, n_mu)."""
         return steps[:, None] * self.k_above - self.mu_below * epsilon[:, None] + self.log_c
 
     def _saddles(self, steps: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the epsilons whose saddle points are mu, and estimates of log delta, (n, n_mu)."""
+        """Return the epsilon with saddle point mu and an estimate of log delta, both (n, n_mu)."""
         a, t = self.mu, steps[:, None]
         epsilon = t * self.mean - 1 / a - 1 / (1 + a)
         curvature = t * self.variance + a**-2 + (1 + a) ** -2
@@ -71,7 +71,7 @@ class Table:
         return epsilon, peak - 0.5 * np.log(2 * np.pi * curvature)
 
     def guess_epsilon(self, steps: NDArray, log_delta: float) -> NDArray:
-        """Return the epsilon at which the saddle point estimate is delta."""
+        """Return the epsilon at which the saddle point estimate of log delta is `log_delta`."""
         # The estimate decreases along the grid where epsilon > 0; make it monotone everywhere.
         rows = zip(*self._saddles(steps), strict=True)
         return np.array(
@@ -86,14 +86,14 @@ class Table:
     def needs(
         self, steps: NDArray, epsilon: NDArray, log_delta: NDArray, log_tau: float
     ) -> tuple[NDArray, NDArray]:
-        """Return log(bound / (tau delta)) plus a margin, for Chernoff bounds and for bound 1."""
+        """Return log(b / (tau delta)) plus a margin, for each Chernoff bound b, and for b = 1."""
         room = _ROOM - log_tau - log_delta
         fall = steps[:, None] * self.k - self.mu * epsilon[:, None] + self.planned_c
         # For a good guess this is at least -log tau; a poor guess must not give a period < 0.
         return np.maximum(fall + room[:, None], 1.0), room
 
     def period(self, needs: tuple[NDArray, NDArray], tilt: float) -> float:
-        """Return the smallest period P whose aliases on both sides are below tau delta."""
+        """Return the smallest period P for which the aliases on both sides are below tau delta."""
         need, at_zero = needs
         gap = self.mu - tilt
         right, left = gap > 1e-3 * tilt, gap < -1e-3 * tilt
@@ -106,7 +106,7 @@ class Table:
     ) -> tuple[NDArray, NDArray, NDArray]:
         """Return each row's smallest period P, and the interval of tilts for `longer` times P."""
         need, at_zero = needs
-        # Rounding grows away from the saddle point; it is tau delta where need = -log(T _ROUNDING).
+        # Rounding errors grow away from the saddle point, to tau delta at need = -log(T _ROUNDING).
         best = need.min(axis=1)
         highest = np.clip(-np.log(_ROUNDING * steps), best + freedom, best + 7)
         near = need <= highest[:, None]
@@ -134,7 +134,7 @@ class Table:
 def shared(
     period: NDArray, low: NDArray, high: NDArray, longer: float
 ) -> list[tuple[NDArray, float]]:
-    """Group rows whose intervals overlap, greedily; return each group with a common point."""
+    """Group rows with overlapping intervals; return each group and a point in all its intervals."""
     groups, order = [], np.argsort(high)
     while order.size:
         ratio = period[order] / period[order[0]]

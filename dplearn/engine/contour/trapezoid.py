@@ -21,7 +21,7 @@ SHARE = 1e-2
 
 
 class Nodes:
-    """M(z) and other values that rows share, at z = lambda + ikh for k = 0..count - 1."""
+    """Values that rows share, such as M(z), at the nodes z = lambda + ikh, k = 0..count - 1."""
 
     def __init__(self, table: Table, line: Line, period: float, count: int) -> None:
         self.table, self.line, self.period = table, line, period
@@ -29,7 +29,7 @@ class Nodes:
         values = line.transform(h, count)
         self.ratios = values / values[0]
         t = h * np.arange(count)
-        # Factors h / (pi (1 + z)), halved at t = 0, and 1 / z, from real numbers.
+        # Factors h / (pi (1 + z)), halved at t = 0, and 1 / z, by real arithmetic.
         size = h / math.pi / ((1 + line.tilt) ** 2 + t * t)
         size[0] *= 0.5
         self.kernel = size * (1 + line.tilt - 1j * t)
@@ -37,7 +37,7 @@ class Nodes:
         self.inverse = square * (line.tilt - 1j * t)
         error = line.relative_error(t)
         self.log_grown = np.log(np.abs(self.ratios) + error)
-        # |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}; `Trapezoid` adds the factor T and the power.
+        # |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}; `Trapezoid` multiplies by T and the power.
         self.charge = error * np.sqrt(size * (h / math.pi) * square)
         self.charge[0] *= math.sqrt(0.5)
 
@@ -50,7 +50,7 @@ class Trapezoid:
     ) -> None:
         self.line, self.steps, self.h, self.log_tau = nodes.line, steps, nodes.h, log_tau
         table, line, period = nodes.table, nodes.line, nodes.period
-        # Terms k = a block + b have shape (row, a, b).
+        # Terms have shape (rows, a, b), where k = a * block + b.
         self.block = 1 << (count.bit_length() // 2 - 1)
         both = np.empty((2, steps.size, count), dtype=complex)
         slopes, terms = both[1], both[0]
@@ -64,12 +64,12 @@ class Trapezoid:
         last = (count - 1) * self.h
         grown = np.multiply(steps[:, None] - 1, nodes.log_grown[:count], out=size)
         self.growth = steps * (np.exp(grown, out=grown) @ nodes.charge[:count])
-        # Bound |M| beyond the last node by B there or at the cut-off; h sum 1/t^2 <= 1 / last.
+        # Beyond the last node |M| <= B(min(last, cut-off)), and h times the sum of 1/t^2 <= 1/last.
         bound, cutoffs, log_b = cut
         if np.any(short := cutoffs > last):
             log_b = np.where(short, bound.log_at(np.array([last])), log_b)
         self.log_cut = steps * log_b - math.log(math.pi * last)
-        # Aliases: series of c(mu) e^{T K(mu) - mu (epsilon + mP) + lambda mP}; the sum over m of
+        # Aliases: sum of c(mu) e^{T K(mu) - mu (epsilon + mP) + lambda mP}; the sum over m >= 1 of
         # e^{-mx} is 1 / (e^x - 1).
         self.mu, gap = table.mu, table.mu - line.tilt
         self.log_aliases = table.chernoff(steps, np.zeros(1)) - log_expm1(np.abs(gap) * period)
@@ -78,14 +78,14 @@ class Trapezoid:
         self.log_left = -float(log_expm1(line.tilt * period))
 
     def sums(self, terms: NDArray, epsilon: NDArray) -> NDArray:
-        """Return S of `terms`, or S and -dS/deps of `both`, in units of e^{T K - lambda eps}."""
+        """Return S for `terms`, or (S, -dS/deps) for `both`, in units of e^{T K - lambda eps}."""
         angle = -1j * self.h * epsilon[:, None]
         fine = np.exp(angle * np.arange(self.block))
         coarse = np.exp(angle * self.block * np.arange(terms.shape[-2]))
         return np.real(np.sum((coarse[:, None, :] @ terms)[..., 0, :] * fine, axis=-1))
 
     def log_scale(self, epsilon: NDArray) -> NDArray:
-        """Return T K - lambda epsilon, the log of the unit of sums."""
+        """Return T K - lambda epsilon, the logarithm of the unit in which `sums` returns S."""
         return self.steps * self.line.log_m - self.line.tilt * epsilon
 
     def size(self, epsilon: NDArray, log_delta: NDArray | float) -> NDArray:
@@ -108,7 +108,7 @@ class Trapezoid:
         return *self.above(epsilon, log_delta), aliases
 
     def above(self, epsilon: NDArray, log_delta: NDArray | float) -> tuple[NDArray, NDArray]:
-        """Return the bounds on rounding and truncation, which the upper bound adds."""
+        """Return bounds on rounding and truncation, the two errors that the upper bound adds."""
         rounding = self._unit(epsilon, log_delta) * sum(self.rounding(epsilon))
         cut = _exp(self.log_cut - self.line.tilt * epsilon - log_delta, self.log_tau)
         return rounding, cut
@@ -118,7 +118,7 @@ class Trapezoid:
         return ~(charges[1] + charges[2] <= 10 * math.exp(self.log_tau))
 
     def rounding(self, epsilon: NDArray) -> Charges:
-        """Return bounds on errors of S by source: powers of M, summation, phases and scale."""
+        """Return bounds on rounding errors of S: from powers of M, summation, phases and scale."""
         terms, moments = self.sizes
         adding = ULP * (30 + 2 * sum(self.terms.shape[1:])) * terms
         phases = 4 * ULP * self.h * np.abs(epsilon) * moments

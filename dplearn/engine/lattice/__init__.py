@@ -59,7 +59,7 @@ class Lattice:
         witnesses: Sequence[Side | None] | None = None,
         proved: ArrayLike = np.inf,
     ) -> tuple[NDArray, NDArray]:
-        """Return bounds on epsilon for each row of counts, the larger of both directions.
+        """Return bounds on epsilon per row of `counts`, the larger of removing and adding a record.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Lattice:
     def log_deltas(
         self, profiles: Side, row: ArrayLike, *, epsilons: ArrayLike, witnesses: Side | None = None
     ) -> tuple[NDArray, NDArray]:
-        """Return lower and upper bounds on log delta of one composed pair, at epsilons >= 0.
+        """Return lower and upper bounds on log delta of one composition, at each epsilon.
 
         Without witnesses the lower ends are -inf.
 
@@ -135,17 +135,17 @@ def _scans(profiles: Side, witnesses: Side | None) -> list[Scan]:
 
 
 def _larger(groups: list[Group]) -> tuple[NDArray, NDArray]:
-    """Return brackets of the larger epsilon of all groups; do not refine the smaller one."""
+    """Return per row a bracket of the largest epsilon of the groups; refine only where needed."""
     ends: list[tuple[NDArray, NDArray]] = []
     groups = sorted(groups, key=lambda group: -float(np.sum(group.survey.fallback)))
     for group in groups:
-        # The first bounds may prove that the epsilons of a group are smaller.
+        # The first bounds may prove that a group has smaller epsilons than an earlier group.
         fallback, least = group.survey.fallback, np.max([low for low, _ in ends], axis=0, initial=0)
         smaller = np.all(fallback <= least)
         ends.append((np.zeros(fallback.shape), fallback) if smaller else group.coarse())
     for i in sorted(range(len(groups)), key=lambda i: -float(np.sum(ends[i][1]))):
         lower, upper = ends[i]
-        # Refine only rows that may have the larger epsilon and whose upper end is not far below.
+        # Refine rows whose upper end is at least every lower end and _LITTLE times every upper end.
         rows = upper >= np.max([(low, _LITTLE * high) for low, high in ends], axis=(0, 1))
         if groups[i].survey.scale > 0 and np.any(rows):
             lower[rows], upper[rows] = groups[i].only(rows).refine(lower[rows], upper[rows])

@@ -1,4 +1,4 @@
-"""Groups of compositions of similar length, and the lattice that they share."""
+"""Groups of compositions with similar numbers of runs, and the lattice that a group shares."""
 
 import copy
 import math
@@ -14,14 +14,14 @@ from dplearn.engine.lattice.laws import BLUR, Atoms, below_the_profile, connect_
 from dplearn.engine.lattice.sum import Law, Sum, Window
 from dplearn.engine.lattice.survey import Scan, Survey, log_c, paid, remaining
 
-# Target relative widths of the first two passes, and maximum number of cells of the first.
+# Target relative widths of brackets in the first and second pass; most cells in the first.
 _COARSE, _ROUGH, _FEW = 1e-2, 1e-3, 2**13
-# Maximum cell width of lower bounds, so that e^loss does not overflow.
+# Maximum cell width for lower bounds: in wider cells e^loss would overflow.
 WIDEST = 600.0
 
 
 class Span(NamedTuple):
-    """Tilt, tilts below and above it, first loss of each row, period with little wrap-around."""
+    """Tilt, smaller and larger tilts for Chernoff bounds, first loss of each row, period."""
 
     tilt: float
     left: NDArray
@@ -32,19 +32,19 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """A lattice, and the atoms of each profile that lie on its nodes."""
+    """A lattice, and for each profile the atoms that lie on nodes."""
 
     window: Window
     anchors: list[Atoms]
     full: bool  # whether finer steps would need more cells than allowed
 
     def nodes(self, i: int, edges: tuple[float, float]) -> tuple[int, NDArray]:
-        """Return the index of profile i's first node, and all its nodes, on both sides of 0."""
+        """Return the index of the first node, and all nodes of profile i, on both sides of 0."""
         h, loss = self.window.step, self.anchors[i].loss
         offset = float(loss[0] % h) if loss.size else 0.0
         # Sums use the even lattice: an offset near 0 is set to 0 for all nodes.
         offset = 0.0 if min(offset, h - offset) < 1e-9 * h else offset
-        # Add a node on the left, because an atom on a node belongs to the cell before it.
+        # Begin one node earlier: an atom on a node belongs to the cell on the node's left.
         start = min(math.floor((edges[0] - offset) / h), 0) - 1
         stop = max(math.ceil((edges[1] - offset) / h), 1)
         return start, offset + np.arange(start, stop + 1) * h
@@ -52,7 +52,7 @@ class Grid:
 
 @dataclass
 class Group:
-    """Compositions of similar length that share lattice and tilt."""
+    """Compositions with similar numbers of runs, which share lattice and tilt."""
 
     scans: list[Scan]
     counts: NDArray
@@ -63,18 +63,18 @@ class Group:
 
     @property
     def below(self) -> bool:
-        """Whether lower bounds are possible: every witness has tails."""
+        """Whether lower bounds are possible: every witness has tail probabilities."""
         return all(scan.witness and scan.witness.has_tails for scan in self.scans)
 
     def coarse(self) -> tuple[NDArray, NDArray]:
-        """Return first brackets from few cells, starting from the upper bounds of the survey."""
+        """Return rough brackets from few cells, starting from the upper bounds of the survey."""
         lower, upper = np.zeros(len(self.counts)), self.survey.fallback.copy()
         if self.survey.scale == 0 or not np.any(np.isfinite(upper) & (upper > 0)):
             return lower, upper
         for _ in range(8):
             before = upper
             lower, upper, _ = self._pass(lower, upper, _COARSE, _FEW)
-            # Repeat while an upper end decreases: the tilt was chosen for the larger one.
+            # Repeat while an upper end decreases: the tilt was chosen for its previous value.
             if np.all(upper >= 0.9 * before):
                 break
         return lower, upper
@@ -86,13 +86,13 @@ class Group:
         return replace(self, counts=self.counts[rows], survey=survey)
 
     def refine(self, lower: NDArray, upper: NDArray) -> tuple[NDArray, NDArray]:
-        """Return a bracket of target width `rtol`, given a rough bracket."""
+        """Return brackets of target relative width `rtol`, given rough brackets."""
         if not np.any(np.isfinite(upper) & (upper > lower)):
             return lower, upper
         for _ in range(6 if self.below else 0):
             if np.any(lower):
                 break
-            # A period that begins at epsilon = 0 may have cells too wide for a lower bound.
+            # If the range of losses begins at 0, its cells may be too wide for a lower bound.
             before = upper
             lower, upper, _ = self._pass(lower, upper, _ROUGH, self.most_cells, near=True)
             if np.all(upper >= 0.999 * before):
@@ -108,7 +108,7 @@ class Group:
                 break  # a finer lattice would not help, or is not allowed
             more = self.below and not aims and not full
             if more and 4 * self.rtol < width < 0.7 * before:
-                # Once the step h is about the spread of one loss, the width is proportional to h^2.
+                # Once the step h is about the spread of one loss, a bracket has width ~ h^2.
                 aims.append(aim * max(self.rtol / width, 1e-3))
         return lower, upper
 
@@ -135,7 +135,7 @@ class Group:
         return lower, upper, grid.full
 
     def _span(self, tilts: NDArray, lower: NDArray, guess: NDArray, near: bool = False) -> Span:
-        """Return the tilt that needs the smallest period at the guessed epsilons, as a `Span`."""
+        """Return the `Span` of the tilt that needs the smallest period at the guessed epsilons."""
         mu, tilt = self.survey.mu, tilts[:, None]
         # Shapes: begin (n_tilts, n_rows), need (n_tilts, n_rows, n_mu).
         begin = np.minimum(lower, guess) - 2 / tilt
@@ -160,7 +160,7 @@ class Group:
         most = float(np.max(self.counts.sum(axis=1)))
         fallback = float(np.median(self.survey.fallback))
         size = max(float(np.median(guess)), 1e-3 * fallback, self.survey.scale)
-        # The error per run of the upper law is step^2 (1 + tilt) / 12, half that of the lower law.
+        # The upper law's error per run is step^2 (1 + tilt) / 12, half of the lower law's.
         step = math.sqrt(4 * rtol * size / (most * (1 + tilt)))
         widest = max(b - a for a, b in self.survey.edges)
         step = max(min(step, period / 64), max(period, widest / 4) / most_cells)
@@ -189,7 +189,7 @@ class Group:
         return laws
 
     def _lower_laws(self, grid: Grid) -> tuple[list[Law], NDArray, NDArray]:
-        """Return laws below the witnesses; tau and epsilon per row correct for moved atoms."""
+        """Return lower laws, and per row the corrections of delta and epsilon for moved atoms."""
         laws, split, blur, h = [], [], [], grid.window.step
         for i, (scan, edges) in enumerate(zip(self.scans, self.survey.edges, strict=True)):
             (start, nodes), atoms = grid.nodes(i, edges), grid.anchors[i]
@@ -209,7 +209,7 @@ class Group:
     def _read(
         self, end: Callable, window: Window, laws: list[Law], begin: NDArray, tau: ArrayLike = 0.0
     ) -> list[float]:
-        """Return a bound on epsilon per row by `end`, a method of `Sum`, or inf if none exists."""
+        """Return a bound on epsilon for each row by the method `end` of `Sum`; inf if none."""
         log_left = remaining(self.counts, [law.infinity for law in laws], self.log_delta)
         log_left = np.logaddexp(log_left, log(tau) + self.log_delta)
         return [
@@ -218,7 +218,7 @@ class Group:
         ]
 
     def log_deltas(self, tilt: float, epsilon: NDArray) -> tuple[NDArray, NDArray]:
-        """Return bounds on log delta of the only row, at epsilons for which `tilt` is good."""
+        """Return bounds on log delta for a group of one row, at epsilons that suit `tilt`."""
         (row,), unit, tilts = self.counts, self.log_delta, self.survey.mu[1:-1]
         first, last = np.min(epsilon, keepdims=True), np.max(epsilon, keepdims=True)
         span = self._span(tilts[[np.argmin(np.abs(tilts - tilt))]], first, last)

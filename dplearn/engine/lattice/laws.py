@@ -1,4 +1,4 @@
-r"""Upper and lower laws of a pair: distributions of the loss on nodes that bound its profile.
+r"""Upper and lower laws: distributions of the loss on nodes, with profiles that bound a pair's.
 
 **Upper law.** A profile is a convex function of e^epsilon. Replacing it by the chords between
 chosen nodes ("connect the dots") can only raise it, and the chords are the profile of a law on the
@@ -47,7 +47,7 @@ MOST_LOST = 1e-9
 
 
 def connect_the_dots(profile: Profile, nodes: NDArray) -> tuple[NDArray, float]:
-    """Return the law whose profile consists of chords: P-masses at `nodes` and at infinity.
+    """Return the law whose profile consists of chords: probabilities at `nodes` and at infinity.
 
     The first chord begins at delta = 1, e^epsilon = 0, which raises all smaller losses to the
     first node; delta at the last node becomes the mass at infinity.
@@ -60,7 +60,7 @@ def connect_the_dots(profile: Profile, nodes: NDArray) -> tuple[NDArray, float]:
 
 
 def chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
-    """Return masses at `nodes` and infinity, from delta, or delta - (1 - e^eps) at nodes < 0."""
+    """Return masses at nodes and infinity from delta, given as delta - (1 - e^eps) at nodes < 0."""
     first = int(np.searchsorted(nodes, 0.0))
     gap = np.diff(nodes)
     # right[j], left[j]: slopes of the chords on the right and left of node j, times exp(nodes[j]).
@@ -70,7 +70,7 @@ def chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
     left = np.append(0.0, np.diff(value) / -np.expm1(-gap))
     left[0] = value[0] if first > 0 else value[0] - 1.0
     if 0 < first < nodes.size:
-        # The chord between the last node < 0 and the first node >= 0, for both kinds of `value`.
+        # On the chord across 0, `value` is delta - (1 - e^eps) at the left end, delta at the right.
         edge, next_edge = nodes[first - 1], nodes[first]
         outer = value[first - 1] - np.expm1(edge)
         # This is expm1(next_edge) / growth, but finite where both overflow.
@@ -80,7 +80,7 @@ def chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
     # Rounding may leave a tiny negative mass; raising it to 0 raises the profile.
     masses, infinity = np.maximum(right - left, 0.0), float(value[-1])
     lost = 1 - masses.sum() - infinity
-    # Missing mass beyond rounding counts as infinite loss.
+    # Missing mass, if more than rounding, counts as mass of infinite losses.
     return masses, infinity + (lost if lost > MOST_LOST else 0.0)
 
 
@@ -89,7 +89,7 @@ class Atoms:
     """Losses of positive probability, or none if they are too many to place on nodes."""
 
     loss: NDArray  # increasing, shape (n,)
-    mass: NDArray  # their probabilities under P
+    mass: NDArray  # probability of each loss under P, for a pair (P, Q)
 
     @classmethod
     def none(cls) -> Self:
@@ -105,11 +105,11 @@ class Atoms:
         if not 0 < kinks.size <= most:
             return cls.none()
         if not profile.has_tails:
-            # Without tails only the largest loss, beyond which delta is 0, is known.
+            # Without tail probabilities only the largest loss, beyond which delta is 0, is known.
             ends = kinks[-1:][np.isneginf(profile.log_delta_of(kinks[-1:]))]
             return cls(np.append(-ends, ends), np.full(2 * ends.size, np.nan))
         back = profile.reverse()
-        # P(loss > e) and P(loss < -e).
+        # right(e) = P(loss > e) and left(e) = P(loss < -e).
         right = lambda e: np.exp(profile.log_tails(e)[0])
         left = lambda e: np.exp(back.log_tails(e)[1])
         zero = np.zeros(1)
@@ -127,7 +127,7 @@ class Atoms:
         return type(self)(self.loss[keep], self.mass[keep])
 
     def spacing(self) -> float:
-        """Return the smallest gap, adjusted to divide the span, or inf for fewer than two atoms."""
+        """Return the smallest gap of atoms, adjusted to divide their span; inf for 0 or 1 atom."""
         if self.loss.size < 2:
             return np.inf
         span = float(self.loss[-1] - self.loss[0])
@@ -135,7 +135,7 @@ class Atoms:
 
     @property
     def complete(self) -> bool:
-        """Whether the atoms have all the mass and lie on one even lattice."""
+        """Whether the atoms have probability 1 in total and lie on one evenly spaced lattice."""
         if self.loss.size < 2 or self.mass.sum() < 1 - 1e-9:
             return False
         place = (self.loss - self.loss[0]) / self.spacing()
@@ -144,7 +144,7 @@ class Atoms:
 
 
 class Cells(NamedTuple):
-    """Per cell P-mass, X and Y (defined above), rounding bounds; P-mass and X beyond the last."""
+    """P-mass, X, Y (defined above) and rounding bound per cell; P-mass and X beyond all cells."""
 
     p: NDArray
     x: NDArray
@@ -157,11 +157,11 @@ class Cells(NamedTuple):
 def below_the_profile(
     profile: Profile, nodes: NDArray, step: float, atoms: Atoms
 ) -> tuple[NDArray, float, bool]:
-    """Return a law on `nodes`, `step` apart, whose profile lies below `profile`, which has tails.
+    """Return a law on `nodes`, `step` apart, with a profile below `profile`, which must have tails.
 
     The values are masses at nodes, mass at infinity, and whether an atom moved to two nodes.
     """
-    # Cells end slightly above their nodes, so that an atom on a node belongs to the cell before it.
+    # Cells end slightly above their nodes, so that an atom on a node belongs to the left cell.
     ends = nodes + BLUR * np.abs(nodes)
     cells = cells_between(profile, ends, step)
     node, split = _take_out(atoms, cells, nodes, ends, step)
@@ -178,7 +178,7 @@ def below_the_profile(
 
 
 def balance(cells: Cells, infinity: float = 0.0) -> NDArray:
-    """Return the fraction b of the mass of every cell to move to its right node."""
+    """Return for each cell the fraction b of its mass that moves to its right node."""
     # Round X down and Y up, so that (1 - b_i) X_i >= b_{i-1} Y_{i-1} holds despite rounding.
     # Node i lies between cells i - 1 and i; the last X is that of the mass beyond all cells.
     x = np.append(np.maximum(cells.x - cells.noise, 0.0), max(cells.x_beyond - infinity, 0.0))
@@ -212,7 +212,7 @@ def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
 
 
 class _Side:
-    """Delta and tail of a profile at `ends` >= 0, h apart, and X and Y of the cells between them.
+    """Delta and tail of a profile at `ends` >= 0 with spacing h; X and Y of the cells between ends.
 
     With d = delta and t = e^eps Q(L > eps), X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and
     Y = (e^h - 1) t_i - (d_i - d_{i+1}).
@@ -224,7 +224,7 @@ class _Side:
         self.tail = t = np.exp(profile.log_tail_of(ends) + ends)  # type: ignore[misc]
         drop, rise = d[:-1] - d[1:], np.expm1(h)
         self.x, self.y = drop + np.expm1(-h) * t[1:], rise * t[:-1] - drop
-        # Rounding errors of delta, of X and Y, and of Y alone, where wide cells amplify that of t.
+        # Rounding: `lost` of delta, `noise` of X and Y, `more_noise` of Y alone if h > log 2.
         with np.errstate(invalid="ignore"):
             self.lost = lost = np.where(d > 0, _ULP * (8 + 4 * np.abs(log_delta)) * d, 0.0)
         blur = 4 * _ULP * (2 + h + ends[1:]) * t[:-1]
@@ -234,7 +234,7 @@ class _Side:
 def _take_out(
     atoms: Atoms, cells: Cells, nodes: NDArray, ends: NDArray, h: float
 ) -> tuple[NDArray, bool]:
-    """Move atoms from `cells` to nodes; return masses per node, and whether one went to two nodes.
+    """Move atoms from `cells` to nodes; return mass per node, and whether an atom went to two.
 
     An atom within BLUR of a node moves to it; others go to two nodes and keep P- and Q-mass.
     """
@@ -251,7 +251,7 @@ def _take_out(
     taken = np.zeros(cells.p.size)
     np.add.at(taken, cell, mass)
     mass = mass * np.clip(cells.p[cell] / taken[cell], 0.0, 1.0)
-    # The atom's mass lies within BLUR of its loss, so its Q-mass has that relative error.
+    # An error of BLUR * |loss| in the atom's loss is a relative error of its mass under Q.
     off = 2 * BLUR * np.abs(loss) * mass
     np.subtract.at(cells.p, cell, mass)
     np.subtract.at(cells.x, cell, mass * -np.expm1(-height) + off)
@@ -265,5 +265,5 @@ def _take_out(
 def _jumps(tail: Curve, at: NDArray) -> NDArray:
     """Return the mass of an atom at each loss > 0; 0 where the tail is continuous."""
     narrow, wide = (tail(at * (1 - w)) - tail(at * (1 + w)) for w in (BLUR, 1e3 * BLUR))
-    # An interval 1000 times as wide has 1000 times the mass of a density, but that of one atom.
+    # In an interval 1000 times as wide a density has 1000 times the mass, an atom the same mass.
     return np.where(narrow > 0.9 * wide, narrow, 0.0)

@@ -13,7 +13,7 @@ from dplearn.engine.lattice.survey import log_c
 _ULP = 2.0**-53
 # Slightly below e^700, because libraries differ in the last digits of e^700.
 _LARGEST = math.exp(699.9)
-# Powers up to this exponent are computed as products, higher powers by logarithms.
+# Up to this many runs, multiply the transforms; for more, add their logarithms.
 _FEW = 8
 # A sum with this relative rounding error or more gives no bound.
 MOST_RELATIVE = 1e-2
@@ -27,11 +27,11 @@ class Window:
     step: float
     cells: int  # length N of the transform; losses are known modulo N * step
     left: NDArray  # tilts below `tilt` for Chernoff bounds on mass that wraps around
-    right: NDArray  # tilts above `tilt`
+    right: NDArray  # tilts above `tilt`, for the same
 
     @cached_property
     def fade(self) -> NDArray:
-        """Factors exp(-j * step) of the cells j, shape (cells,)."""
+        """Discount factors exp(-j * step) for the cells j, shape (cells,)."""
         return np.exp(-self.step * np.arange(self.cells))
 
     def discounted(self, weight: NDArray) -> NDArray:
@@ -69,7 +69,7 @@ class Law:
 
 
 class Sum:
-    """Untilted distribution of a row's summed loss from `begin` on, in units of e^{log_unit}."""
+    """Distribution of the sum of a row's losses from `begin` on, in units of e^{log_unit}."""
 
     def __init__(
         self, window: Window, row: NDArray, laws: list[Law], begin: float, log_unit: float
@@ -83,10 +83,10 @@ class Sum:
         law, noise = power(runs, size)
         law = np.maximum(np.roll(law, -(first % size)), 0.0)
         exponent = log_m - tilt * e[0] - log_unit - tilt * step * np.arange(size + 1)
-        # Clipped values are too far from the unit to affect a comparison with it.
+        # Values beyond these limits are too far from 1 to affect a comparison with 1.
         untilt = np.exp(np.clip(exponent, -700.0, 700.0))
         weight = law * untilt[:-1]
-        # mass[j]: sum of the weights p of losses >= e[j]; discount[j]: of p exp(e[j] - loss).
+        # Sums over losses >= e[j]: mass[j] of weight, discount[j] of weight * exp(e[j] - loss).
         self.mass = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
         self.discount = window.discounted(weight)
         # Rounding errors of transform and power, summed along the tail.
@@ -99,14 +99,14 @@ class Sum:
         log_right = sum(n * law.log_right for n, law in runs)
         # Bound on the mass above the last cell, which wraps around to losses below epsilon.
         self.beyond = _charge(np.min(log_right - window.right * e[-1]) - log_unit)
-        # Bound on all mass that wraps around: a series of delta(e[0] + m P), with the best mu.
+        # Bound on all mass that wraps around: Chernoff bounds on delta(e[0] + m P), summed over m.
         self.folded = 0.0
         for log_k, mu in ((log_left, window.left), (log_right, window.right)):
             log_series = log_expm1(np.abs(mu - tilt) * size * step)
             self.folded += _charge(np.min(log_k + log_c(mu) - mu * e[0] - log_series) - log_unit)
 
     def epsilon_above(self) -> float:
-        """Return the smallest epsilon >= e[0] at which delta <= e^{log_unit} is proved, or inf."""
+        """Return the smallest epsilon >= e[0] with a proof of delta <= exp(log_unit), or inf."""
         e, mass, discount = self.e, self.mass, self.discount
         if not (self.beyond < 1 and self.relative < MOST_RELATIVE):
             return np.inf
@@ -121,7 +121,7 @@ class Sum:
         return self._inside(j, mass[j] + self.rounding[j - 1] - budget, e[j])
 
     def epsilon_below(self) -> float:
-        """Return the largest epsilon at which delta >= e^{log_unit} is proved, or 0."""
+        """Return the largest epsilon with a proof of delta >= exp(log_unit), or 0."""
         e, mass, discount = self.e, self.mass, self.discount
         if not self.relative < MOST_RELATIVE:
             return 0.0
@@ -133,14 +133,14 @@ class Sum:
         return self._inside(j + 1, mass[j + 1] - charge[j] - budget, e[j])
 
     def _inside(self, k: int, excess: float, proved: float) -> float:
-        """Interpolate epsilon from e[k-1] to e[k], linearly in e^epsilon, or return `proved`."""
+        """Interpolate delta between e[k-1] and e[k] to solve for epsilon, or return `proved`."""
         if excess <= 0 or self.discount[k] == 0:
             return float(proved)  # rounding prevents interpolation
         inside = self.e[k] + math.log(excess) - math.log(self.discount[k])
         return float(min(max(inside, self.e[k - 1]), self.e[k]))
 
     def delta(self, epsilon: float) -> tuple[float, float]:
-        """Return bounds on delta / e^{log_unit} at an epsilon in the first half of the cells."""
+        """Return bounds on delta / exp(log_unit) at an epsilon in the first half of the cells."""
         if not self.relative < MOST_RELATIVE:
             return 0.0, np.inf
         j = int(np.searchsorted(self.e, epsilon, side="right"))
@@ -151,7 +151,7 @@ class Sum:
 
 
 def of_scale(count: float, log_m: float, exponent: float) -> float:
-    """Return the relative rounding error of `count` steps' masses times e^{log_m - exponent}."""
+    """Return the relative rounding error of e^{log_m - exponent} times masses of `count` steps."""
     return 64 * _ULP * (count + abs(log_m) + exponent)
 
 

@@ -12,7 +12,7 @@ from dplearn.engine.profile import Profile
 
 
 class Scan:
-    """Values of a profile on a fixed uneven grid of epsilons, shared by all groups of rows."""
+    """Values of a profile on a fixed uneven grid of epsilons; all groups of rows share them."""
 
     grid = np.geomspace(1e-12, 1e9, 400)
 
@@ -32,9 +32,9 @@ class Scan:
         return own.shape == loss.shape and np.allclose(own, loss, rtol=1e-9, atol=0.0)
 
     def dots(self, ahead: float, behind: float) -> tuple[NDArray, NDArray, float]:
-        """Return nodes, masses, mass at infinity; cut tails at log delta `ahead` and `behind`."""
+        """Return nodes, masses, mass at infinity; cut tails at log delta `ahead` or `behind`."""
         lower, upper = self._end(self.behind, behind), self._end(self.ahead, ahead)
-        # Nodes far below the total variation distance, a typical loss, only add rounding errors.
+        # Nodes far below a typical loss (the total variation distance) only add rounding errors.
         inner = max(1e-9 * max(self.grid[lower], self.grid[upper]), 1e-3 * self.at_zero)
         inside = min(int(np.searchsorted(self.grid, inner)), lower, upper)
         left, right = slice(inside, lower + 1), slice(inside, upper + 1)
@@ -60,7 +60,7 @@ class Survey:
 
     def __init__(self, scans: list[Scan], counts: NDArray, log_delta: float, cut: float) -> None:
         most = float(np.max(counts.sum(axis=1)))
-        # Cut tails of one run where the log of delta / target, or of the reverse delta, is this.
+        # Log of delta / (target delta), and of the reverse delta, at which to cut one run's tails.
         spare = math.log(cut) - math.log(most)
         coarse = [scan.dots(log_delta + spare, spare) for scan in scans]
         # Each profile's range of losses, and the smallest positive mean absolute loss, or 0.
@@ -78,21 +78,21 @@ class Survey:
         a = np.geomspace(0.05 / (width * math.sqrt(most)), 60.0 / self.scale, 80)
         mu = self.mu = np.append(0.0, a)
         table = [log_sum(mu[:, None] * nodes + log(masses)) for nodes, masses, _ in coarse]
-        # log E e^{mu sum L}, shape (n_rows, n_mu).
+        # log E exp(mu * sum of losses), shape (n_rows, n_mu).
         self.k = counts @ np.array(table)
         # Conversion from Rényi divergences (Canonne, Kamath & Steinke 2020).
         excess = self.k[:, 1:] + log_c(a) - log_finite[:, None]
         self.fallback = np.min(excess / a, axis=1)
         if not any(infinities):
-            # Bounded losses: basic composition of pure DP.
+            # Bounded losses: epsilon is at most the sum of every run's largest loss.
             largest = [s.largest_loss(b) for s, (_, b) in zip(scans, self.edges, strict=True)]
             self.fallback = np.minimum(self.fallback, counts @ largest)
         self.fallback = np.maximum(self.fallback, 0.0)
 
 
 def remaining(counts: NDArray, infinities: list[float], log_delta: float) -> NDArray:
-    """Return per row log(delta - P(a loss is infinite)), or -inf if this is <= 0."""
-    # Replace probability 1 by the largest double below it, so that the logarithm is finite.
+    """Return per row log(delta - P(a loss is infinite)), or -inf if the difference is <= 0."""
+    # Replace probability 1 by the largest double below 1, so that log(1 - probability) is finite.
     lost = paid(counts, np.minimum(infinities, 1 - 2**-53))
     return log(np.maximum(math.exp(log_delta) - lost, 0.0))
 
