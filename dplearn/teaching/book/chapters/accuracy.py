@@ -18,7 +18,7 @@ def largest_of_answers(*, epsilon, steps, beta, sensitivity):
 
 
 def exponential_shortfall(*, epsilon, candidates, beta, sensitivity):
-    """Return the lead of the best score at which the exponential mechanism errs with P <= beta."""
+    """Return the least lead of one candidate at which another is chosen with P <= beta."""
     others = lambda gap: (candidates - 1) * math.exp(-epsilon * gap / (2 * sensitivity))
     rare = lambda gap: others(gap) / (1 + others(gap)) <= beta
     return oracles.smallest(rare, low=0.0, high=200 * sensitivity / epsilon)

@@ -11,12 +11,12 @@ _CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
 
 
 def at_least(v: ArrayLike, n: ArrayLike, rate: float) -> NDArray:
-    """Return P(Bin(n, rate) >= v)."""
+    """Return P(X >= v) for a binomial X of `n` trials with success probability `rate`."""
     return bdtrc(np.minimum(np.subtract(v, 1), n), n, rate)
 
 
 def best_guesser(channel):
-    """Return P(the maximum likelihood guess of a channel's uniform input is right)."""
+    """Return P(maximum likelihood guesses the input of a channel correctly) for a uniform input."""
     return math.fsum(np.max(channel, axis=0)) / len(channel)
 
 
@@ -80,7 +80,7 @@ enter(theorems.audit_epsilon,
             given="0 < delta < 1 and false_positive_rate < 1"))
 
 
-# The test accuses if the output lies between start and start + length.
+# The test is positive if the output lies between start and start + length.
 enter(theorems.audit_mu,
       formula("G-N1b", "What one test proves about mu",
               statement=r"\mu \ge \Phi^{-1}(1-\mathrm{FPR}) - \Phi^{-1}(\mathrm{FNR})"),
@@ -190,7 +190,7 @@ def audit_error(*, confidence):
 def membership_advantage(*, epsilon, delta=0.0):
     r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR}
     \le \frac{e^\varepsilon - 1 + 2\delta}{e^\varepsilon + 1}"""
-    # (e^x - 1) / (e^x + 1) = tanh(x/2), which does not overflow.
+    # (exp(x) - 1) / (exp(x) + 1) = tanh(x/2), which does not overflow.
     odds_against = math.exp(-epsilon)
     return math.tanh(epsilon / 2) + 2 * delta * odds_against / (1 + odds_against)
 
@@ -238,9 +238,9 @@ _CORRECT = Drawn(lambda rng, guesses: int(rng.integers(guesses + 1)))
 
 
 def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) -> NDArray:
-    """Return the largest P(W >= correct) of W right guesses if a block of canaries is revealed."""
-    # Randomized response publishes whether each canary was included. With probability m delta / i,
-    # a random block of i of the m canaries is also revealed: each canary with chance <= delta.
+    """Return the largest P(>= `correct` right guesses) if a block of canaries may be revealed."""
+    # Randomized response publishes whether each canary was included. A random block of canaries is
+    # also revealed with probability canaries * delta / block, so each canary with chance <= delta.
     exact = 1 / (1 + math.exp(-epsilon))
     block, v = np.unique(np.geomspace(1, guesses, 60).astype(int)), np.asarray(correct)[..., None]
     shown = np.minimum(canaries * delta / block, 1.0)
@@ -252,8 +252,8 @@ def worst_chance(*, canaries, guesses, correct, epsilon, delta):
     """Return the largest P(>= `correct` right guesses) under DP, by linear programming."""
     from scipy.optimize import linprog
 
-    # By symmetry only the numbers of right and of wrong guesses matter. Including a canary or not
-    # decides whether the same guess about it is right or wrong.
+    # By symmetry only the numbers of right and of wrong guesses matter. If a canary is left
+    # out instead of included, a right guess about this canary becomes wrong, and the reverse.
     pairs = [(a, b) for a in range(guesses + 1) for b in range(guesses - a + 1)]
     place = {pair: k for k, pair in enumerate(pairs)}
     ways = [math.comb(canaries, a) * math.comb(canaries - a, b) for a, b in pairs]
@@ -290,9 +290,9 @@ def worst_chance(*, canaries, guesses, correct, epsilon, delta):
 def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
     r"""P(W \ge v) \le f(v) + 2m\delta\max_{1\le i\le v}\frac{f(v-i)-f(v)}i,\quad
     f(v) = P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon}{1+e^\varepsilon}\Big) \ge v\Big)"""
-    # P(a guess is wrong) never rounds to 1, so reverse the distribution of the wrong guesses.
+    # P(a guess is right) may round to 1: reverse the distribution of the number of wrong guesses.
     masses = binomial(guesses, expit(-min(epsilon, 700.0)))[::-1]
-    # gained[i-1] = P(v > Bin >= v - i)
+    # gained[i - 1] = P(correct - i <= number of right guesses < correct)
     gained = np.cumsum(masses[:correct][::-1])
     best = np.max(gained / np.arange(1, correct + 1), initial=0.0)
     return min(float(np.sum(masses[correct:]) + 2 * canaries * delta * best), 1.0)

@@ -18,7 +18,7 @@ def least_scale(epsilon, sensitivity, steps=1):
 
 
 def loss_far_out(*, noise_multiplier):
-    """Return bounds of the largest privacy loss of Gaussian noise: that far out, and inf."""
+    """Bound the largest privacy loss of Gaussian noise: at least the loss far out, at most inf."""
     far = 1e6 * noise_multiplier
     one, zero = (oracles.log_normal(mean, noise_multiplier)(far) for mean in (1.0, 0.0))
     return Interval(one - zero, math.inf)

@@ -17,13 +17,13 @@ _CROWD = {"lead": 1.0, "others": 999, "move": -1.0, "other_move": 1.0, "scale": 
 
 
 def selection_losses(rate, tables):
-    """Return ln(P(r)/Q(r)) of each candidate r of the exponential mechanism on two score tables."""
+    """Return the log ratio of each candidate's selection probabilities under two score tables."""
     weights = np.exp(rate * np.asarray(tables))
     return np.subtract(*np.log(weights / weights.sum(axis=1, keepdims=True)))
 
 
 def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
-    """Return P(the exponential mechanism's score <= best - factor (ln R + t) / epsilon).
+    """Return P(score of the chosen candidate <= best - factor (ln(candidates) + t) / epsilon).
 
     The scores have sensitivity 1 and R is the number of candidates. All but the best are
     2 `spread` (ln R + t) / epsilon below the best, or on a ramp down to that.
@@ -37,7 +37,7 @@ def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
 
 
 def largest_bounded_range_renyi(epsilon, order):
-    """Return the largest Rényi divergence of Bernoulli pairs with losses t and t - epsilon."""
+    """Return the largest Rényi divergence of Bernoulli pairs whose losses are `epsilon` apart."""
     # P has masses p and other = 1 - p. Those of Q sum to p exp(-t) + other exp(epsilon - t) = 1.
     t = np.linspace(0.0, epsilon, 4001)[1:-1]
     other = np.expm1(t) / np.expm1(epsilon)
@@ -81,7 +81,7 @@ def argmax_probability(*, scores, scale, law):
 
 
 def noisy_max_loss(*, scale, lead, others, move, other_move):
-    """Return the largest |ln(P(r)/Q(r))| over winners r of the maximum with Laplace noise.
+    """Return the largest |ln(P(r)/Q(r))| over winners r of report-noisy-max with Laplace noise.
 
     One candidate's score changes from `lead` to `lead + move`, all others from 0 to `other_move`.
     """
@@ -92,7 +92,7 @@ def noisy_max_loss(*, scale, lead, others, move, other_move):
 
 
 def distance_score_change(*, stretch, sensitivity):
-    """Return the largest change, on a grid, of the score -stretch |answer - r| of neighbours."""
+    """Return the largest change of the score -stretch |answer - r| between neighbours on a grid."""
     r = np.linspace(-3 * sensitivity, 3 * sensitivity, 61)
     answers = np.linspace(-sensitivity, 2 * sensitivity, 31)
     moved = answers + np.linspace(-sensitivity, sensitivity, 21)[:, None]
@@ -101,7 +101,7 @@ def distance_score_change(*, stretch, sensitivity):
 
 
 def mean_distance(*, epsilon, sensitivity):
-    """Return E|x| for a density proportional to exp(-epsilon |x| / (2 change)), by quadrature."""
+    """Return E|x| of the exponential mechanism with the score -|x|, by quadrature."""
     change = distance_score_change(stretch=1.0, sensitivity=sensitivity)
     moment = partial(oracles.absolute_moment, lambda x: -epsilon * np.abs(x) / (2 * change))
     return moment(1, 200 * change / epsilon) / moment(0, 200 * change / epsilon)
@@ -111,7 +111,7 @@ _random_scores = lambda rng: rng.integers(-30, 31, rng.integers(2, 6)) / 10
 
 
 def _two_tables(rng: Generator) -> NDArray:
-    """Return random scores on two neighbouring datasets, shape (2, n); often all move one way."""
+    """Return random scores on two neighbouring datasets, as two rows; often all move one way."""
     scores = _random_scores(rng)
     moves = rng.choice([-1.0, -0.5, 0.0, 0.3, 1.0], scores.size)
     sign = rng.choice([-1, 0, 0, 1])

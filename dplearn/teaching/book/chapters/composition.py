@@ -13,11 +13,11 @@ _EXACT = "Harrison & Manurangsi 2026, arXiv 2510.25746"
 
 
 def _copies(name: str) -> Callable[..., dict[str, list[float]]]:
-    """Return a function that lists the parameter `name` of one release `steps` times."""
+    """Return a function that turns one release's parameter `name` into a list of `steps` copies."""
     return lambda steps, **each: {f"{name}s": [each[name]] * steps}
 
 
-# Joint distribution of independent releases, from the distributions of the releases.
+# Joint distribution of independent releases: the Kronecker product of their distributions.
 joint = partial(reduce, np.kron)
 
 
@@ -45,11 +45,11 @@ def responses_epsilon(*, epsilon, steps, slack):
 
 
 def parts_epsilon(epsilons, moves=False):
-    """Return epsilon of releases on disjoint parts if a record is added to one, or moves."""
+    """Return epsilon of releases on disjoint parts if a record joins one part or changes parts."""
     # Each release is a randomized response on whether its part holds the record.
     n = len(epsilons)
     responses = [oracles.randomized_response(e) for e in epsilons]
-    # Indices of the part with the record, before and after; n means no part.
+    # Index of the part that holds the record, before and after the change; n means no part.
     pairs = itertools.permutations(range(n), 2) if moves else ((i, n) for i in range(n))
     law = lambda holder: joint(responses[i][i != holder] for i in range(n))
     return max(oracles.worst_event_epsilon(law(i), law(j)) for i, j in pairs)
@@ -79,12 +79,12 @@ def chain_delta(*, epsilon, delta, group):
 
 
 def answers_rho(*, epsilon, answers=2):
-    """Return the largest D_a / a over orders a >= 1 of randomized response on `answers` values."""
+    """Return rho of randomized response on `answers` values: the largest D_a / a over a >= 1."""
     return finite_rho(*response_channel(math.exp(epsilon), answers)[:2])
 
 
 def adaptive_renyi(order, noise, below, above, cut):
-    """Return the Rényi divergence of two Gaussian releases; the first sets the noise of the second.
+    """Return the Rényi divergence of two Gaussian releases, the second with noise set by the first.
 
     The means of each release differ by 1 between neighbours. The second has noise of standard
     deviation `below` if the first output is less than `cut`, else `above`.
@@ -148,7 +148,7 @@ def basic_composition_delta(*, deltas):
 
 @formula("G-C6", "Gaussian releases compose by squares")
 @given(mus=several(0.1, 2.0))
-# One release with this mu has the total variation distance of two composed releases.
+# The mu of the one release with the total variation distance of the composed releases.
 @identity("Dong, Roth & Su 2019, Corollary 3.3", lambda mus: reduce(lambda a, b: 2 * ndtri((1 +
           delta_by_convolution(mu_1=a, mu_2=b, epsilon=0.0)) / 2), mus), tolerance=1e-8)
 @setting("adaptive releases, the i-th μ_i-GDP", "自适应发布，第 i 次 μ_i-GDP", "mu", _FOLD, mus=MU)

@@ -26,10 +26,10 @@ def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
 def bernoulli_epsilon(orders, rdp, delta):
     """Return the largest epsilon at `delta` of Bernoulli pairs with Rényi divergence <= `rdp`."""
 
-    # No pair is worse: reducing it to whether an event occurs does not increase the divergence.
+    # Bernoulli pairs are the worst: an event's indicator has no larger divergence than the pair.
     def too_far(epsilon: float) -> bool:
         def log_moment(place: NDArray) -> NDArray:
-            """Return ln E_Q[(P/Q)^orders] of Bernoulli pairs with b = exp(-epsilon) (a - delta)."""
+            """Return ln E_Q[(P/Q)^orders] if P(1) = a and Q(1) = b = exp(-epsilon) (a - delta)."""
             log_b = np.log1p(-delta) + np.log(expit(place)) - epsilon
             log_a = np.log(delta + (1 - delta) * expit(place))
             # log(1 - a) and log(1 - b), without cancellation.
@@ -43,15 +43,15 @@ def bernoulli_epsilon(orders, rdp, delta):
 
 
 def pointwise_epsilon(*, orders, rdp, delta):
-    """Return epsilon at `delta` by the bound (1 - exp(epsilon - z))_+ <= c exp((orders - 1) z)."""
-    # The smallest c for all losses z = epsilon + t, without its factor exp((1 - orders) epsilon).
+    """Return epsilon from (1 - exp(epsilon - z))_+ <= c exp((orders - 1) z) for all losses z."""
+    # For losses z = epsilon + t, the smallest c is exp((1 - orders) epsilon + log_c).
     minus_log = lambda t: (orders - 1) * t - np.log(-np.expm1(-t))
     log_c = -zoomed(lambda log_t: minus_log(np.exp(log_t)), -20.0, 8.0)
     return max(0.0, rdp + (log_c - math.log(delta)) / (orders - 1))
 
 
 def steps_without_a_better_order(*, order, rho, delta):
-    """Return the number, perhaps fractional, of rho-zCDP releases for which `order` is the best."""
+    """Return the number of rho-zCDP releases, a real, for which `order` gives the least epsilon."""
     more, less = (order - 1) * 1.01, (order - 1) / 1.01
     bound = lambda log_steps, x: rho * math.exp(log_steps) * x - math.log(delta) / x
     smaller_is_better = lambda log_steps: bound(log_steps, more) >= bound(log_steps, less)
@@ -141,7 +141,7 @@ def zcdp_to_epsilon_bun_steinke(rho, *, delta):
 
 
 def _orders_up_to(largest: int) -> str:
-    """Return the expression rho*a - log(delta)/(a - 1) with its best order a in [2, largest]."""
+    """Return the expression rho*a - log(delta)/(a - 1) at the best order a in [2, largest]."""
     order = f"min(max(1 + sqrt(-log(delta)/rho), 2), {largest})"
     return f"rho*{order} - log(delta)/({order} - 1)"
 

@@ -115,7 +115,7 @@ def renyi(p, q, *, order):
 
 
 def worse_renyi(orders: str) -> Derived:
-    """Return max(D(p||q), D(q||p)) as a domain; the parameter named `orders` is the Rényi order."""
+    """Return a domain: max(D(p||q), D(q||p)) at the Rényi order in the parameter named `orders`."""
     larger = lambda p, q, order: max(renyi(p, q, order=order), renyi(q, p, order=order))
     return Derived(lambda p, q, drawn: larger(p, q, drawn[orders]))
 
@@ -222,7 +222,7 @@ _total_variation = lambda p, q: oracles.worst_event_delta(p, q, 0.0)
 
 
 def response_kl(epsilon):
-    """Return the KL divergence of randomized response, the largest of all epsilon-DP pairs."""
+    """Return the KL divergence of randomized response, the largest KL under epsilon-DP."""
     return oracles.mean_loss(*oracles.randomized_response(epsilon))
 
 
@@ -235,7 +235,7 @@ def largest_distance(*, kl):
 
 def renyi_of_normals(*, order, mean_p, std_p, mean_q, std_q):
     """Return the Rényi divergence of two Gaussians by quadrature, or [0, inf] if inaccurate."""
-    # Where the integrand's variance is nearly infinite, its exponent suffers from cancellation.
+    # The exponent of the integrand suffers from cancellation where `inverse` is nearly 0.
     inverse = order * std_q**2 + (1 - order) * std_p**2
     if 0 < inverse < 1e-3 * order * std_q**2:
         return Interval(0.0, math.inf)

@@ -31,7 +31,7 @@ def needed_noise(*, noise_multiplier, max_grad_norm, expected_batch, dimension, 
 
 
 def change_of_mean(*, max_grad_norm, batch):
-    """Return the change of the mean clipped gradient when one, opposed to the rest, is removed."""
+    """Return the change of the mean clipped gradient if the only one of opposite sign goes."""
     gradients = np.full((batch, 3), -7e6)
     gradients[0] = 5e6
     return _largest_change(by_norm(gradients, max_grad_norm), lambda g: g.mean(axis=0))
@@ -48,7 +48,7 @@ def left_for_the_sum(*, noise_multiplier, bit_noise, shift=0.5):
 
 
 def divergence_of_lengths(*, batch, dimension):
-    """Return D_2 of two Gaussian vectors, computed from their norm, a sufficient statistic."""
+    """Return D_2 of two centred Gaussian vectors: the Rényi divergence of the vectors' norms."""
     # Log density of the norm, up to a constant that is the same for both vectors.
     log_length = lambda r, std: ((dimension - 1) * np.log(r) - r * r / (2 * std**2)
                                  - dimension * math.log(std))
@@ -59,8 +59,8 @@ def divergence_of_lengths(*, batch, dimension):
 
 
 def tree_by_counting(leaves, noise_multiplier, participations=1):
-    """Return rho of tree aggregation: D_2 / 2 summed over complete nodes, for the worst record."""
-    # total[i] sums over the nodes the squared number of uses of a record that enters at step i.
+    """Return rho of tree aggregation: D_2 / 2 of the worst record, summed over complete nodes."""
+    # total[i]: sum over tree nodes of (times a record that enters at step i is in the node)^2.
     starts, total = np.arange(leaves - participations + 1), 0.0
     for size in (1 << level for level in range(leaves.bit_length())):
         for first in range(0, leaves - size + 1, size):
@@ -71,8 +71,8 @@ def tree_by_counting(leaves, noise_multiplier, participations=1):
 
 def least_epsilon(moments, bound=lambda total, log, m: (total + log) / m, *, noise_multiplier,
                   sample_rate, steps, delta):
-    """Return the least bound(steps K(m), ln(1/delta), m) over m, for the log moment K of a step."""
-    # The integrals need a sample rate below 1, which changes them by less than their tolerance.
+    """Return the least bound(steps K(m), ln(1/delta), m) over m; K is the log moment of a step."""
+    # The integrals need a rate below 1; 1 - 1e-12 changes them by less than their tolerance.
     pair = SampledGaussian(noise_multiplier, min(sample_rate, 1 - 1e-12), "remove")
     epsilon_at = lambda m: bound(steps * log_moments(pair, m), -math.log(delta), m)
     whole = bool(np.all(moments == np.round(moments)))
@@ -228,7 +228,7 @@ def _divergence_of_run(noise_multiplier: float, sample_rate: float, steps: int, 
 
 
 def _best_order(epsilon_at: Callable[[float], float]) -> float:
-    """Return the order in (1.01, 10001) with the least epsilon, unimodal in ln(order - 1)."""
+    """Return the order in (1.01, 10001) of least epsilon, if this is unimodal in ln(order - 1)."""
     value = lambda x: np.asarray(-epsilon_at(1 + math.exp(x)))
     return 1 + math.exp(maximise(value, lower=math.log(0.01), upper=math.log(1e4), shape=()))
 
@@ -287,13 +287,13 @@ def moments_accountant(*, noise_multiplier, sample_rate, steps, delta):
     \ln(1/\delta)}\lambda,\quad K(\lambda) = \lambda D_{\lambda+1}(q, z)"""
     rdp = partial(_divergence_of_run, noise_multiplier, sample_rate, steps)
     epsilon_at = lambda order: rdp(order) - math.log(delta) / (order - 1)
-    # T K is convex, so epsilon is unimodal in lambda: the best integer is next to the best real.
+    # T K(lambda) is convex and epsilon unimodal: the best integer is next to the best real lambda.
     below = max(1, math.floor(_best_order(epsilon_at) - 1))
     return min(epsilon_at(below + 1.0), epsilon_at(below + 2.0))
 
 
 def _by_sum(epsilon, delta, sample_rate, steps):
-    """Return a lower bound of the noise from P(a record is drawn at least `count` times) >= p."""
+    """Return a lower bound of the noise from quantiles of the number of times a record is drawn."""
     bounds = []
     for p in (0.5, 0.1, 0.01, 0.001):
         count = np.ceil(bdtrik(1 - p, steps, sample_rate))

@@ -9,7 +9,7 @@ _FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4)))
 
 
 def longest_contribution(*, norms):
-    """Return the largest norm of random gradients whose group i is clipped to norms[i]."""
+    """Return the largest joint norm of random gradients, with group i clipped to norms[i]."""
     groups = np.random.default_rng(5).normal(size=(len(norms), 7))
     clip = lambda group, norm: group * min(1.0, norm / np.linalg.norm(group))
     joint = lambda size: [clip(size * g, norm) for g, norm in zip(groups, norms, strict=True)]
@@ -17,17 +17,17 @@ def longest_contribution(*, norms):
 
 
 def energy_by_search(*, sizes, norms, noise_multiplier):
-    """Return the least total noise variance with z_m^2 = z^2 / s_m, over s_m with sum 1."""
+    """Return the least total noise variance over group multipliers z / sqrt(s_m), sum s_m = 1."""
     from scipy.optimize import minimize
 
     log_cost = np.log(sizes * np.square(norms) * noise_multiplier**2)
-    # The second term divides s = exp(x) by its sum.
+    # s is exp(x) / sum(exp(x)); the second term is the logarithm of this sum.
     log_energy = lambda x: np.logaddexp.reduce(log_cost - x) + np.logaddexp.reduce(x)
     return math.exp(minimize(log_energy, np.zeros(sizes.size), tol=1e-9).fun)
 
 
 def std_of_divergence(order, epsilon, distance):
-    """Return the std of Gaussian noise with the Rényi divergence `epsilon`, by quadrature."""
+    """Return the standard deviation at which Gaussian noise has the Rényi divergence `epsilon`."""
     enough = lambda x: oracles.normal_renyi(distance, math.exp(x), order) <= epsilon
     guess = 0.5 * math.log(distance**2 * order / epsilon)
     return math.exp(oracles.smallest(enough, low=guess - 1.6, high=guess + 1.6, rtol=1e-10))
@@ -189,32 +189,32 @@ def _log_masses(sigma: float, reach: int) -> NDArray:
 
 
 def _renyi(logs: NDArray, shift: int, order: float) -> float:
-    """Return the Rényi divergence of a distribution on consecutive integers from itself shifted."""
+    """Return the Rényi divergence of a distribution on consecutive integers and its shift."""
     p, q = logs[: logs.size - shift], logs[shift:]
     return float(np.logaddexp.reduce(order * p + (1 - order) * q)) / (order - 1)
 
 
 def discrete_renyi(*, sigma, sensitivity, order):
-    """Return the Rényi divergence of discrete Gaussians; inf if their supports are disjoint."""
+    """Return the Rényi divergence of shifted discrete Gaussians; inf if the shift is no integer."""
     shift = math.ceil(sensitivity)
     logs = _log_masses(sigma, math.ceil(40 * sigma + order * shift) + shift)
     return _renyi(logs, shift, order) if shift == sensitivity else math.inf
 
 
 def _sum(sigma: float, clients: int, far: float = 12.0) -> NDArray:
-    """Return the masses of a sum of `clients` discrete Gaussians, each cut at `far` sigma."""
+    """Return the masses of a sum of `clients` discrete Gaussians, each truncated at far * sigma."""
     return reduce(np.convolve, [np.exp(_log_masses(sigma, math.ceil(far * sigma) + 2))] * clients)
 
 
 def sum_delta(sigma, clients, sensitivity, epsilon, far=12.0):
-    """Return delta at `epsilon` of a shift by `sensitivity` of the sum of the clients' noises."""
+    """Return delta at `epsilon` if the sum of all clients' noise is shifted by `sensitivity`."""
     law, gap = _sum(sigma, clients, far), np.zeros(sensitivity)
     p, q = np.append(gap, law), np.append(law, gap)
     return float(np.sum(np.maximum(p - math.exp(epsilon) * q, 0.0)))
 
 
 def sum_against_one(*, sigma, clients):
-    """Return the largest |log ratio| of masses of a sum of discrete Gaussians to those of one."""
+    """Return the largest |log mass ratio| of a sum of discrete Gaussians to a single, wider one."""
     # The ratio has period `clients`, so one period around 0 is enough.
     law = _sum(sigma, clients)
     middle, reach = law.size // 2, (clients + 1) // 2
@@ -224,10 +224,10 @@ def sum_against_one(*, sigma, clients):
 
 
 def skellam_renyi(*, variance, orders, shift):
-    """Return the Rényi divergence of a vector with Skellam noise: the sum over its coordinates."""
+    """Return the Rényi divergence of Skellam noise on a vector, summed over the coordinates."""
     mean, largest = variance / 2, max(shift)
     reach = math.ceil(3 * orders * largest + variance + 12 * math.sqrt(variance)) + 60 + largest
-    # Skellam noise is a difference of Poisson counts: in row k, of k + extra and extra.
+    # Skellam noise is k if the two Poisson counts are k + extra and extra, summed over `extra`.
     extra = np.arange(math.ceil(mean + 12 * math.sqrt(mean)) + 60.0)
     total = np.arange(reach + 1.0)[:, None] + extra
     pairs = (total + extra) * math.log(mean) - gammaln(total + 1) - gammaln(extra + 1) - variance

@@ -32,7 +32,7 @@ def largest_loss_tail(*, epsilon, delta):
     """Return the largest P(L >= 2 epsilon) of (epsilon, delta)-DP pairs, by linear programming."""
     from scipy.optimize import linprog  # Import on use: the explorer starts without scipy.optimize.
 
-    # The unknowns are P(S) and Q(S), S = {L >= 2 epsilon}, so that Q(S) exp(2 epsilon) <= P(S).
+    # The unknowns are P(S), Q(S) of the event S = {L >= 2 epsilon}: Q(S) exp(2 epsilon) <= P(S).
     e = math.exp(epsilon)
     bounds = [[1.0, -e], [-1.0, e * e], [-1.0, e], [e, -1.0]]
     limits = [delta, 0.0, e - 1 + delta, e - 1 + delta]
@@ -40,14 +40,14 @@ def largest_loss_tail(*, epsilon, delta):
 
 
 def response_profile(local, steps):
-    """Return the losses >= 0 of `steps` randomized responses, and delta at these epsilons."""
+    """Return the possible losses >= 0 of `steps` randomized responses, and delta at each loss."""
     losses = np.arange(steps % 2, steps + 1, 2) * local
     deltas = [oracles.coins_delta(e, local=local, steps=steps) for e in losses]
     return losses, np.array(deltas)
 
 
 def response_miss_rate(*, local, steps, false_positive_rate):
-    """Return the least miss rate of a test of randomized responses that counts the true answers."""
+    """Return the least miss rate of a test on how many of `steps` random responses are true."""
     p, q = (reduce(np.convolve, [law] * steps) for law in oracles.randomized_response(local))
     return most_powerful(p, q, false_positive_rate)
 

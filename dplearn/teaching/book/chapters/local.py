@@ -10,14 +10,14 @@ _FILTER = {"noise": Log(1e-3, 1.0), "hashes": Whole(1, 5)}
 
 
 def binomial(trials: int, rate: float, last: int | None = None) -> NDArray:
-    """Return the binomial probabilities of 0, 1, ..., `last` successes; None means `trials`."""
+    """Return the binomial probabilities of 0, 1, ..., `last` successes (by default `trials`)."""
     k = np.arange((trials if last is None else last) + 1.0)
     ways = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1)
     return np.exp(ways + k * math.log(rate) + (trials - k) * math.log1p(-rate))
 
 
 def share_variance(*, epsilon, users, share, sampled=False):
-    """Return the variance of the fraction of ones as estimated from randomized responses.
+    """Return the variance of the estimated fraction of ones from randomized responses.
 
     The true fraction `share` is fixed or, if `sampled`, the users are drawn at random.
     """
@@ -29,25 +29,25 @@ def share_variance(*, epsilon, users, share, sampled=False):
 
 
 def response_channel(odds: float, values: int) -> NDArray:
-    """Return the matrix P(answer | value); the true answer is `odds` times as likely as another."""
+    """Return the matrix P(answer | value); the truth is `odds` times as likely as any other."""
     return (np.ones((values, values)) + (odds - 1) * np.eye(values)) / (odds + values - 1)
 
 
 def _frequency_variance(channel: NDArray, users: int, frequency: float) -> float:
     """Return the variance of symbol 0's estimated frequency, by inverting the channel."""
-    # Row i is the distribution of reports on symbol i; E[score] is 1 for symbol 0, else 0.
+    # Row i is the distribution of reports of symbol i; the mean score is 1 for symbol 0, else 0.
     score = np.linalg.solve(channel, np.eye(len(channel))[0])
     yes, no = (oracles.variance(law, score) for law in channel[:2])
     return (frequency * yes + (1 - frequency) * no) / users
 
 
 def symbol_variance(epsilon, users, symbols, frequency=0.0):
-    """Return the variance of a symbol's frequency when estimated by randomized response."""
+    """Return the variance of a symbol's estimated frequency under randomized response."""
     return _frequency_variance(response_channel(math.exp(epsilon), symbols), users, frequency)
 
 
 def bit_variance(epsilon, users, frequency=0.0):
-    """Return the variance of a symbol's frequency when estimated by optimized unary encoding."""
+    """Return the variance of a symbol's estimated frequency under optimized unary encoding."""
     lie = 1 / (1 + math.exp(epsilon))
     return _frequency_variance(np.array([[0.5, 0.5], [lie, 1 - lie]]), users, frequency)
 
@@ -67,14 +67,14 @@ def _largest_log_ratio(p: list[NDArray], q: list[NDArray]) -> float:
 
 
 def one_hot_epsilon(*, one, other, symbols):
-    """Return epsilon of randomized one-hot strings: the largest log ratio for two symbols."""
+    """Return epsilon of randomized one-hot strings: the largest log ratio between two symbols."""
     hot, cold = np.array([1 - one, one]), np.array([1 - other, other])
     absent = [cold] * (symbols - 2)
     return _largest_log_ratio([hot, cold, *absent], [cold, hot, *absent])
 
 
 def best_other(*, epsilon):
-    """Return q = P(1 | bit 0) of the unary encoding with the least variance at frequency 0."""
+    """Return P(report 1 | bit 0) of the unary encoding with the least variance at frequency 0."""
 
     def precision(log_odds: NDArray) -> NDArray:
         p, q = expit([log_odds, log_odds - epsilon])
@@ -85,7 +85,7 @@ def best_other(*, epsilon):
 
 def bloom_epsilon(*, noise, hashes, zero_rate=0.0, one_rate=1.0):
     """Return the largest log ratio of reports on two values with disjoint Bloom filter bits."""
-    # With probability `noise`, a bit is replaced by a random one, once for all reports.
+    # With probability `noise`, a bit is replaced by a fair random bit, the same in all reports.
     permanent = (1 - noise) * np.eye(2) + noise * np.full((2, 2), 0.5)
     zero, one = permanent @ [[1 - zero_rate, zero_rate], [1 - one_rate, one_rate]]
     return _largest_log_ratio([one] * hashes + [zero] * hashes, [zero] * hashes + [one] * hashes)

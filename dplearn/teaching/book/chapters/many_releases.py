@@ -10,7 +10,7 @@ from dplearn.teaching.book.chapters import composition, divergences, implication
 from dplearn.teaching.book.kit.vocabulary import *
 
 _RELEASES = {"epsilon": Log(1e-3, 3.0), "steps": Whole(1, 2000), "slack": Log(1e-12, 0.5)}
-_SMALL = Log(1e-12, 1e-3)  # slacks in published claims
+_SMALL = Log(1e-12, 1e-3)  # range of the slack in published claims
 _ANY_RELEASES = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
 _PAID = {"total": Log(0.01, 5.0), "local": Log(0.05, 3.0), "steps": Whole(1, 5),
          "paid": Log(1e-9, 0.5)}
@@ -187,7 +187,7 @@ _FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发�
 
 
 def geometric_rho(*, epsilon, sensitivity):
-    """Return the largest D_a / a, over orders a, of geometric noise shifted by `sensitivity`."""
+    """Return rho of geometric noise: the largest D_a / a over orders a at shift `sensitivity`."""
     rate = epsilon / sensitivity
     k = np.arange(-math.ceil(40 / rate), math.ceil(40 / rate) + sensitivity + 1.0)
     logs = [-rate * np.abs(k - shift) for shift in (0.0, sensitivity)]

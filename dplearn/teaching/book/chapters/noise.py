@@ -5,7 +5,7 @@ from dplearn.teaching.book.kit.vocabulary import *
 
 
 def vector_laplace_loss(shift, scale):
-    """Return the largest log ratio on a grid of vector Laplace densities that are `shift` apart."""
+    """Return the largest log ratio, on a grid, of Laplace vector densities `shift` apart."""
     shift = np.asarray(shift, dtype=float)
     reach = 2 * np.max(np.abs(shift)) + 1.0
     points = np.array(list(itertools.product(np.linspace(-reach, reach, 7), repeat=shift.size)))
@@ -21,7 +21,7 @@ def geometric_difference(rate, value):
 
 
 def one_sided_geometric_loss(*, rate, sensitivity):
-    """Return the largest |log ratio| of one-sided geometric noise to itself shifted."""
+    """Return the largest |log mass ratio| of shifted to unshifted one-sided geometric noise."""
     k = np.arange(sensitivity + 10)
     p, q = np.exp(-rate * k), np.exp(-rate * (k - sensitivity)) * (k >= sensitivity)
     with np.errstate(divide="ignore"):
@@ -29,7 +29,7 @@ def one_sided_geometric_loss(*, rate, sensitivity):
 
 
 def float_laplace_loss(*, rate, sensitivity, bits):
-    """Return the largest log ratio of float outputs x +- ln(u)/rate, where u has `bits` bits."""
+    """Return the largest |log ratio| of float outputs with noise +-ln(u)/rate, u of `bits` bits."""
     u = np.arange(1, 2**bits + 1) / 2**bits
     noise = np.concatenate([np.log(u), -np.log(u)]) / rate
     p, q = (np.unique(x + noise, return_counts=True) for x in (0.0, float(sensitivity)))
@@ -47,7 +47,7 @@ def trained_gaussian_delta(*, epsilon, noise_multiplier, exponent):
 
 
 def least_staircase_variance(*, epsilon):
-    """Return the least variance of epsilon-DP staircase noise, by a sum over its steps."""
+    """Return the least variance of epsilon-DP staircase noise, adding up steps of the density."""
     step = np.arange(2 * math.ceil(60 / epsilon) + 3)
     density = np.exp(-epsilon * (step[1:] // 2))
 
@@ -66,7 +66,7 @@ def integrated_tail(scale, threshold, sides=2, law=oracles.log_laplace):
 
 
 def largest_truth(*, epsilon, answers):
-    """Return the largest P(true answer) of epsilon-DP randomized response."""
+    """Return the largest probability of a true answer in epsilon-DP randomized response."""
 
     def too_much(truth: float) -> bool:
         p = np.append(truth, np.full(answers - 1, (1 - truth) / (answers - 1)))
@@ -274,7 +274,7 @@ def analytic_gaussian_sigma(*, epsilon, delta):
     r"""\sigma(\varepsilon,\delta) = \min\{\sigma : \delta(\varepsilon;\sigma) \le \delta\}"""
     delta_at = lambda sigma: gaussian_delta(epsilon=epsilon, noise_multiplier=sigma)
     enough = lambda log_sigma: np.asarray(delta_at(math.exp(log_sigma)) <= delta)
-    # delta < 1 / sigma bounds the search for ln(sigma). At a tiny delta a search for sigma fails.
+    # Search ln(sigma), since delta < 1 / sigma; at a tiny delta a search for sigma itself fails.
     return math.exp(first_true(enough, lower=-14.0, upper=-math.log(delta), rtol=1e-15))
 
 

@@ -11,7 +11,7 @@ _EACH = "compos releas fold rounds steps adaptiv 组合"
 
 
 def repeated_rdp_epsilon(*, orders, rdp, delta, steps):
-    """Return the larger epsilon of `steps` Gaussian releases and one Bernoulli pair with this RDP.
+    """Return the larger epsilon: `steps` Gaussian releases or a Bernoulli pair, each of RDP `rdp`.
 
     Both satisfy the hypothesis, so every valid epsilon of `steps` releases is at least as large.
     """
@@ -28,7 +28,7 @@ def response_mu(*, epsilon):
 
 
 def sampled_leak_delta(*, epsilon, delta, sample_rate):
-    """Return delta, at the amplified epsilon, of adding or removing a sampled `leaky_response`."""
+    """Return the add/remove delta of a sampled `leaky_response` at the amplified epsilon."""
     p, q = oracles.leaky_response(epsilon, delta)
     amplified = math.log1p(sample_rate * math.expm1(epsilon))
     delta_of = partial(sampling.mixed_event_delta, p, q, amplified, sample_rate)
@@ -36,13 +36,13 @@ def sampled_leak_delta(*, epsilon, delta, sample_rate):
 
 
 def sampled_pair_renyi(*, p, q, order, sample_rate):
-    """Return the larger Rényi divergence, D(mixed||q) or D(q||mixed), of a sampled pair."""
+    """Return max(D(m||q), D(q||m)) for m = sample_rate * p + (1 - sample_rate) * q."""
     mixed = sample_rate * p + (1 - sample_rate) * q
     return max(oracles.finite_renyi(mixed, q, order), oracles.finite_renyi(q, mixed, order))
 
 
 def _sampled_rdp(order, rdp, sample_rate):
-    """Return the larger RDP of two sampled mechanisms: randomized response and Gaussian noise."""
+    """Return the larger sampled RDP: randomized response or Gaussian noise, each of RDP `rdp`."""
     far = rdp + np.log(2) / (order - 1) + 1e-6
     local = below.root(lambda e: rdp - below.coin_rdp(e, order), lower=0.0, upper=far)
     exact, lie = 1 / (1 + np.exp(-local)), 1 / (1 + np.exp(local))

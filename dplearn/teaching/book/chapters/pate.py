@@ -23,20 +23,20 @@ def neighbours(votes: ArrayLike) -> Iterator[NDArray]:
 
 
 def gnmax_law(votes: ArrayLike, noise_std: float) -> NDArray:
-    """Return the log probability that each class wins under Gaussian noise."""
+    """Return each class's log probability of winning with Gaussian noise on the vote counts."""
     counts = np.asarray(votes, dtype=float) / noise_std
     x = np.linspace(counts.min() - 12, counts.max() + 12, 2001)
     below = log_ndtr(x - counts[:, None])
     wins = oracles.log_normal()(x - counts[:, None]) + below.sum(axis=0) - below
     law = np.logaddexp.reduce(wins, axis=1) + math.log(x[1] - x[0])
-    # A probability near 1 is more accurate as 1 minus the sum of the others.
+    # Compute the largest probability more accurately as 1 minus the sum of the others.
     first = int(np.argmax(law))
     law[first] = math.log1p(-float(np.sum(np.exp(np.delete(law, first)))))
     return law
 
 
 def gnmax_worst(*, votes, noise_std, order, reverse=False):
-    """Return the largest Rényi divergence of the winning class between `votes` and a neighbour."""
+    """Return the winner's largest Rényi divergence between `votes` and neighbouring counts."""
     law = gnmax_law(votes, noise_std)
     pairs = ((law, gnmax_law(other, noise_std)) for other in neighbours(votes))
     turned = ((q, p) if reverse else (p, q) for p, q in pairs)
@@ -44,13 +44,13 @@ def gnmax_worst(*, votes, noise_std, order, reverse=False):
 
 
 def flips(votes: ArrayLike, scale: float, law: choices.Law) -> float:
-    """Return the probability that a class other than the first wins."""
+    """Return the probability that a class other than the first has the largest noisy count."""
     turned = (np.roll(votes, -j) for j in range(1, np.size(votes)))
     return math.fsum(choices.argmax_probability(scores=x, scale=scale, law=law) for x in turned)
 
 
 def largest_moment(*, moment, inverse_scale, flip):
-    """Return the largest log moment over pairs of distributions on three outcomes.
+    """Return the largest log moment of the loss over pairs of distributions on three outcomes.
 
     One outcome has probability 1 - rare >= 1 - flip and a loss in [-epsilon, epsilon]; the losses
     of the other two are epsilon and -epsilon.
@@ -74,7 +74,7 @@ def moment_of_a_tie(*, moment, inverse_scale):
 
 
 def _random_votes(most: int, classes: int) -> Drawn:
-    """Return a domain of vote counts of 2 to `classes` classes, in decreasing order."""
+    """Return a domain: random vote counts of 2 to `classes` classes, in decreasing order."""
     size = lambda rng: rng.integers(2, classes + 1)
     return Drawn(lambda rng: np.sort(rng.integers(1, most + 1, size(rng)))[::-1])
 

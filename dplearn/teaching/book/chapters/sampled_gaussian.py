@@ -26,7 +26,7 @@ def sampled_renyi(*, order, noise_multiplier, sample_rate):
 
 
 def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
-    """Return the larger Rényi divergence, P||Q or Q||P, of (1-q)N(0) + qN(distance) and N(0)."""
+    """Return max(D(P||Q), D(Q||P)) for Q = N(0) and P a mixture of N(0) and N(distance)."""
     mixture = log_mixture({0.0: 1 - sample_rate, distance: sample_rate}, noise_multiplier)
     base = oracles.log_normal(0.0, noise_multiplier)
     far = 40 * noise_multiplier + (order + 1) * distance
@@ -41,7 +41,7 @@ def sampled_log_moment(moment, noise_multiplier, sample_rate):
 
 
 def certified_epsilon(noise_multiplier, sample_rate, steps, delta) -> Interval:
-    """Return an interval with the exact epsilon of a run if a record is added or removed."""
+    """Return an interval that contains the exact epsilon of a run under add/remove."""
     if sample_rate == 1:
         exact = oracles.normal_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
         return Interval(exact, exact)
@@ -50,7 +50,7 @@ def certified_epsilon(noise_multiplier, sample_rate, steps, delta) -> Interval:
 
 
 def _log_sum(order, sample_rate, log_gain, first=2.0) -> float:
-    """Return ln of the sum over k >= first of binom(order, k) q^k (1-q)^(order-k) gain(k)."""
+    """Return ln(sum over k >= first of P(Bin(order, sample_rate) = k) exp(log_gain(k)))."""
     k = np.arange(first, order + 1)
     weight = log_comb(order, k) + k * math.log(sample_rate) + xlog1py(order - k, -sample_rate)
     return float(np.logaddexp.reduce(weight + log_gain(k)))
@@ -79,7 +79,7 @@ def _log_sum(order, sample_rate, log_gain, first=2.0) -> float:
 def sampled_gaussian_rdp_integer(*, order, noise_multiplier, sample_rate):
     r"""D_\alpha = \frac1{\alpha-1}\ln\sum_{k=0}^\alpha\binom\alpha k
     (1-q)^{\alpha-k}q^k e^{(k^2-k)/2\sigma^2}"""
-    # The weights add up to 1, so the sum is 1 + sum w_k (exp(...) - 1), without cancellation.
+    # The binomial weights w_k add up to 1: the sum is 1 + sum w_k expm1(...), without cancellation.
     gain = lambda k: log_expm1((k * k - k) / (2 * noise_multiplier**2))
     return float(np.logaddexp(0.0, _log_sum(order, sample_rate, gain))) / (order - 1)
 
@@ -107,15 +107,15 @@ def sampled_moment(p, q, *, order, sample_rate):
 
 
 def _erfc_terms(order: float, sigma: float, q: float) -> tuple[NDArray, NDArray]:
-    """Return the signs and logarithms of the terms of the two erfc series, added term by term."""
-    # Terms decay like k^(-order - 2) and alternate.
+    """Return the signs and logarithms of the terms after adding the two erfc series termwise."""
+    # This many terms suffice: they alternate in sign and decay like k^(-order - 2).
     k = np.arange(int(order) + int(1e-14 ** (-1 / (order + 3))) + 10.0)
     back = order - k
     with np.errstate(invalid="ignore"):
         log_binom = gammaln(order + 1) - gammaln(k + 1) - gammaln(back + 1)
         sign = np.where(np.isfinite(log_binom), gammasgn(back + 1), 0.0)
     split = 0.5 + sigma**2 * (math.log1p(-q) - math.log(q))
-    # Phi(-x) = erfc(x / sqrt 2) / 2.
+    # log_ndtr replaces erfc, as Phi(-x) = erfc(x / sqrt 2) / 2.
     left = back * math.log1p(-q) + k * math.log(q) + (k * k - k) / (2 * sigma**2)
     right = k * math.log1p(-q) + back * math.log(q) + (back * back - back) / (2 * sigma**2)
     left, right = left + log_ndtr((split - k) / sigma), right + log_ndtr((back - split) / sigma)
@@ -296,7 +296,7 @@ def _by_all_subsets(order, noise_std, records, batch, alike):
 
 
 def _normal(*, order, noise_std, records, batch, alike):
-    """Return the divergence of normals with the moments of noisy sums of independent draws."""
+    """Return the larger Rényi divergence of normals with mean and variance of noisy binomials."""
     rates = ((alike + 1) / records, alike / records)
     laws = [(batch * p, math.sqrt(noise_std**2 + batch * p * (1 - p))) for p in rates]
     return max(renyi_gaussian(order=order, mean_p=p[0], std_p=p[1], mean_q=q[0], std_q=q[1])
@@ -317,7 +317,7 @@ def _log_excess(order, noise_std, records, batch, alike):
     up = np.log((alike - c) * (batch - c)) - np.log((c + 1) * (records - alike - batch + c + 1))
     log_q = np.append(0.0, np.cumsum(up))
     log_q -= log_sum(log_q)
-    # `rise` is P / Q - 1, without cancellation; where Q is 0, it is 1, to be multiplied by P.
+    # `rise` is P / Q - 1, without cancellation; where Q is 0, `rise` is 1 and multiplies P, not Q.
     count = np.append(c, float(last))
     more = (count - first) * (records + 1) + (first * (records + 1) - batch * (alike + 1))
     rise = np.maximum(more / ((alike + 1 - count) * (records - alike)), -1.0)
@@ -327,12 +327,12 @@ def _log_excess(order, noise_std, records, batch, alike):
         count, rise = np.append(count, alike + 1.0), np.append(rise, 1.0)
         log_p = np.append(log_p, log_q[-1] + math.log((batch - alike) / (records - alike)))
         log_q = np.append(log_q, -np.inf)
-    # P / Q <= (alike + 1) / (alike + 1 - batch), so counts of tiny probability are negligible.
+    # P / Q <= (alike + 1) / (alike + 1 - batch): counts of tiny probability can be left out.
     largest = -math.log1p(-batch / (alike + 1)) if batch <= alike else math.inf
     near = np.maximum(log_p, log_q) > max(-80 - np.max(order) * largest, -1e300)
     count, log_q, log_p, rise = count[near], log_q[near], log_p[near], rise[near]
     seen = np.isfinite(log_q)
-    # At imaginary part y * noise_std, the integrand is larger by at most exp(growth y^2 / 2).
+    # At imaginary part y * noise_std, the integrand is at most exp(growth y^2 / 2) times as large.
     growth = 1 + 0.3 * np.max(order) / noise_std**2
     strip = min(0.5 * math.pi * noise_std, math.sqrt(78.0 / growth))
     step = noise_std * 2 * math.pi / (0.5 * growth * strip + 39.0 / strip)
@@ -408,7 +408,7 @@ def subset_mean_variance(*, records, batch, ones):
 def worst_subset_sum_rdp(*, order, noise_std, records, batch):
     r"""\sup_{D\sim D'} D_\alpha(M(D)\,\Vert\,M(D')) =
     D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big),\quad q = \tfrac mn"""
-    # Given the other m - 1 draws and the record drawn instead of this one, the pair is a sampled
-    # Gaussian or its reverse, whose divergence is smaller. Mixtures of pairs are no worse.
+    # Fix the other batch - 1 draws, and the record drawn if the changed one is not: the pair is a
+    # sampled Gaussian, or this pair reversed, which diverges less. Mixtures of pairs are no worse.
     rate = batch / records
     return sampled_gaussian_rdp_integer(order=order, noise_multiplier=noise_std, sample_rate=rate)

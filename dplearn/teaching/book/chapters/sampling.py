@@ -32,15 +32,15 @@ def log_mixture(means: Means, sigma: float) -> oracles.Density:
 def mixture_delta(p: Means, q: Means, epsilon: float, sigma: float) -> float:
     """Return the hockey-stick divergence of two mixtures of Gaussians."""
     means = [*p, *q]
-    # Distance at which Gaussians 0.05 apart have the loss epsilon + 20, plus 12 sigma.
+    # 12 sigma beyond the point where Gaussians 0.05 apart have the privacy loss epsilon + 20.
     far = min(12 * sigma + sigma**2 * (epsilon + 20) / 0.05, 60 * sigma + 10)
     laws = log_mixture(p, sigma), log_mixture(q, sigma)
     return oracles.density_delta(*laws, epsilon, min(means) - far, max(means) + far)
 
 
 def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0.0):
-    """Return delta of replacing a Poisson-sampled contribution `first` by `second`."""
-    # If shift is 0, the keys coincide and one weight is left, which `log_mixture` normalizes.
+    """Return delta if a Poisson-sampled record contributes `second` instead of `first`."""
+    # If shift is 0, the keys coincide: one weight < 1 is left, which `log_mixture` normalizes.
     pair = ({0.0: 1 - sample_rate, shift: sample_rate} for shift in (first, second))
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
@@ -51,7 +51,7 @@ def sum_counts(samples: Iterable[Iterable[float]]) -> Means:
 
 
 def replaced_delta(*, epsilon, noise_multiplier, records, batch=0, draws=0):
-    """Return delta of a noisy sampled sum when a record 1 becomes -1 and all others are -1."""
+    """Return delta of a noisy sampled sum if a record turns from 1 to -1 and the others are -1."""
     pools = ([x] + [-1.0] * (records - 1) for x in (1.0, -1.0))
     pair = (itertools.product(pool, repeat=draws) if draws else itertools.combinations(pool, batch)
             for pool in pools)
@@ -59,7 +59,7 @@ def replaced_delta(*, epsilon, noise_multiplier, records, batch=0, draws=0):
 
 
 def mixed_event_delta(p, q, epsilon, sample_rate, other=None, added=False):
-    """Return delta of q mixed with p at the sample rate, against q or q mixed with `other`."""
+    """Return delta of s p + (1 - s) q against q or s `other` + (1 - s) q, for s = `sample_rate`."""
     mixed = sample_rate * p + (1 - sample_rate) * q
     replaced = q if other is None else sample_rate * other + (1 - sample_rate) * q
     pair = (replaced, mixed) if added else (mixed, replaced)
@@ -67,14 +67,14 @@ def mixed_event_delta(p, q, epsilon, sample_rate, other=None, added=False):
 
 
 def sampled_response_epsilon(epsilon, sample_rate):
-    """Return epsilon of a sampled randomized response, for adding and removing the record."""
+    """Return the pure epsilon of a Poisson-sampled randomized response under add/remove."""
     p, q = oracles.randomized_response(epsilon)
     mixed = sample_rate * p + (1 - sample_rate) * q
     return oracles.worst_event_epsilon_at(mixed, q, 0.0)
 
 
 def _base_epsilon(epsilon: float, sample_rate: float) -> float:
-    """Return the epsilon without sampling that sampling reduces to `epsilon`."""
+    """Return the epsilon of a mechanism that has only `epsilon` after Poisson sampling."""
     return math.log1p(math.expm1(epsilon) / sample_rate)
 
 
@@ -121,7 +121,7 @@ def poisson_delta(p, q, *, epsilon, sample_rate):
 
 
 _SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0),
-            # Drawn from 0 to the epsilon where delta is about 1e-9 * sample_rate.
+            # Random, below the epsilon at which delta is about 1e-9 * sample_rate.
             "epsilon": Drawn(lambda rng, noise_multiplier, sample_rate: round(float(
             amplified_epsilon(epsilon=release_epsilon(noise_multiplier=noise_multiplier,
             delta=1e-9), sample_rate=sample_rate) * rng.random()), 6))}
@@ -256,12 +256,12 @@ def shuffled_responses_epsilon(*, local_epsilon, records, delta):
 
 
 def shuffled_batches_delta(*, epsilon, noise_multiplier, batches):
-    """Return delta of a Gaussian vector of size `batches` with mean 2 or 1 at a random index."""
+    """Return delta of Gaussian vectors with mean 2 or mean 1 at one random index, 0 elsewhere."""
     if batches > 2:
         return _by_simulation(epsilon, noise_multiplier, batches)
     if batches == 1:
         return mixture_delta({2.0: 1.0}, {1.0: 1.0}, epsilon, sigma=noise_multiplier)
-    # In a vector (x, y) with noise s, h = (x - y) / 2 is independent of m = (x + y) / 2.
+    # The two outputs x, y have noise s; h = (x - y) / 2 is independent of m = (x + y) / 2.
     # The loss exceeds epsilon where m - 3/2 > s^2 (epsilon + ln(cosh(h/s^2) / cosh(2h/s^2))).
     std, far = noise_multiplier / math.sqrt(2), 1 + 10 * noise_multiplier
 
@@ -280,7 +280,7 @@ def shuffled_batches_delta(*, epsilon, noise_multiplier, batches):
 
 
 def _by_simulation(epsilon: float, sigma: float, batches: int) -> Interval:
-    """Return Hoeffding's interval of delta from 20,000 simulated losses, confidence 1 - 1e-9."""
+    """Return Hoeffding's 1 - 1e-9 confidence interval of delta from 20,000 simulated losses."""
     draws = 20_000
     x = sigma * np.random.default_rng(20).standard_normal((draws, batches))
     x[:, 0] += 2.0
@@ -356,7 +356,7 @@ def batch_shuffling_delta_lower(*, epsilon, noise_multiplier, batches):
         with np.errstate(divide="ignore"):
             return above_p - np.exp(np.minimum(epsilon + np.log(above_q), 700.0))
 
-    # The gain is unimodal, because the likelihood ratio of the largest update increases with it.
+    # The gain is unimodal, because the likelihood ratio increases with the largest update.
     # An update less than `first` has a loss less than epsilon.
     first = 1.5 + epsilon * sigma**2
     best = maximise(gain, lower=first, upper=first + sigma**2 * math.log(batches) + 1e-9, shape=())

@@ -11,7 +11,7 @@ _SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
 
 
 def repetitions(shape, stop):
-    """Return P(K = k), k = 1, 2, ..., of a truncated negative binomial up to a negligible tail."""
+    """Return P(K = 1), P(K = 2), ... of a truncated negative binomial K, less a negligible tail."""
     k = np.arange(1.0, math.ceil(60 / stop) + 1)
     # From k to k + 1 the weight is multiplied by (1 - stop) (k + shape) / (k + 1).
     steps = math.log1p(-stop) + np.log(k[:-1] + shape) - np.log(k[1:])
@@ -40,7 +40,7 @@ def best_epsilon(p: ArrayLike, q: ArrayLike, counts: NDArray) -> float:
 
 def last_iterate_renyi(*, order, lipschitz, noise_std, step_size, smoothness, steps, record, width,
                        concave=False):
-    r"""Return the Rényi divergence of the last iterates when loss number `record` differs.
+    r"""Return the Rényi divergence of the last iterates if the loss used at step `record` differs.
 
     Noisy projected gradient descent in one dimension starts at 0 and is projected to `width`
     standard deviations of a step. Loss `record` has the derivative L or -L, every other loss
@@ -54,7 +54,7 @@ def last_iterate_renyi(*, order, lipschitz, noise_std, step_size, smoothness, st
     points = np.concatenate([nodes, [-radius, radius, 0.0]])
 
     def step(slopes: ArrayLike) -> NDArray:
-        """Return the transition matrix: the probabilities from each point to all points."""
+        """Return the matrix of transition probabilities between `points` in one noisy step."""
         means = points - step_size * slopes
         inside = weights * np.exp(oracles.log_normal(0.0, spread)(nodes - means[:, None]))
         ends = ndtr((-radius - means) / spread), ndtr((means - radius) / spread)
@@ -68,7 +68,7 @@ def last_iterate_renyi(*, order, lipschitz, noise_std, step_size, smoothness, st
             law = law @ (special if t == record else ordinary)
         # Masses that underflowed become 1e-300, which cannot raise the divergence noticeably.
         log_laws.append(np.log(np.maximum(law, 1e-300)))
-    # Each mass is density * weight, so p^a q^(1 - a) contains the factor weight once.
+    # Each mass is density * weight, so p^order q^(1 - order) has the quadrature weight once.
     log_p, log_q = log_laws
     return float(np.logaddexp.reduce(order * log_p + (1 - order) * log_q)) / (order - 1)
 
@@ -189,7 +189,7 @@ _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]]), "monotone": Fals
 
 # Noisy answers are compared to one noisy threshold, whose true value is 0.
 def log_chance(outcome, answers, threshold_scale, query_scale, highest=math.inf):
-    """Return ln P(exactly the answers that are True in `outcome` exceed the noisy threshold).
+    """Return ln P(noisy answer i exceeds the noisy threshold exactly where `outcome[i]`).
 
     The integral over the threshold's noise ends at `highest`; a query scale of 0 means answers
     without noise.
@@ -208,7 +208,7 @@ def log_chance(outcome, answers, threshold_scale, query_scale, highest=math.inf)
 
 
 def log_ratio(outcome, before, after, *scales, highest=math.inf) -> float:
-    """Return the log ratio of an outcome's probabilities with answers `before` and `after`."""
+    """Return ln(P(outcome) if the answers are `before` / P(outcome) if they are `after`)."""
     log_p, log_q = (log_chance(outcome, x[: len(outcome)], *scales, highest=highest)
                     for x in (before, after))
     return log_p - log_q if log_p > -math.inf else -math.inf
@@ -225,7 +225,7 @@ def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):
 
 
 def outcomes(size: int, positives: int) -> set[tuple[bool, ...]]:
-    """Return all sequences of `size` results (True: positive), cut at the last positive allowed."""
+    """Return all tuples of `size` bools, each cut after True number `positives`."""
     ways = set()
     for outcome in itertools.product((False, True), repeat=size):
         above = list(itertools.accumulate(map(int, outcome)))
@@ -234,20 +234,20 @@ def outcomes(size: int, positives: int) -> set[tuple[bool, ...]]:
 
 
 def best_split(*, positives, monotone):
-    """Return the query/threshold budget ratio that minimizes Var(noisy answer - threshold)."""
+    """Return the ratio of query to threshold budget that minimizes Var(answer - threshold)."""
     count = positives if monotone else 2 * positives
-    # At the ratio exp(x), the threshold's scale is 1 + exp(x), the answers' count (1 + exp(-x)).
+    # At the budget ratio exp(x), the noise scales are 1 + exp(x) and count * (1 + exp(-x)).
     precision = lambda x: -np.log((1 + np.exp(x)) ** 2 + (count * (1 + np.exp(-x))) ** 2)
     return math.exp(maximise(precision, lower=-1.0, upper=10.0, shape=()))
 
 
 def _random_queries(rng: Generator, query_scale: float) -> NDArray:
-    """Return two rows: answers around the threshold, and their changes in [-1, 1]."""
+    """Return random answers around the threshold 0, and their changes in [-1, 1], as two rows."""
     count = rng.integers(1, 5)
     spread = rng.choice([0.0, 1.0, 8.0]) * query_scale
-    if rng.random() < 0.3:  # worst case: equal answers, the last changes the other way
+    if rng.random() < 0.3:  # worst case: equal answers, all but the last change alike
         count, spread = rng.integers(2, 11), 0.0
-    answers = spread * rng.uniform(-1, 1, size=count).round(2) + 0.0  # no -0
+    answers = spread * rng.uniform(-1, 1, size=count).round(2) + 0.0  # -0.0 becomes 0.0
     changes = np.where(np.arange(count) < count - 1, 1.0, -1.0)
     if rng.random() < 0.5:
         changes = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], size=count)

@@ -12,7 +12,7 @@ _ANY_SIZE = ("mean of values in [m, M], one record added or removed",
 
 
 def propose_test_release_delta(*, at, epsilon, threshold):
-    """Return the largest delta of propose-test-release at epsilon `at`, with binned outputs.
+    """Return the largest delta at epsilon `at` of propose-test-release with binned outputs.
 
     If no record must change to reach a dataset of large sensitivity, neighbours' answers may differ
     by any amount, else by at most the proposed bound, here 1.
@@ -48,7 +48,7 @@ def released_epsilon(*, epsilon, delta):
 
 
 def clipped_mean_change(*, fractions, upper):
-    """Return the largest change of the mean when a value is removed, or one <= `upper` is added."""
+    """Return the largest change of the mean if a value is removed, or one in [0, upper] added."""
     values = upper * np.asarray(fractions)
     others = [np.delete(values, i) for i in range(values.size)]
     others += [np.append(values, x) for x in np.linspace(0.0, upper, 5)]
@@ -56,7 +56,7 @@ def clipped_mean_change(*, fractions, upper):
 
 
 def median_by_force(values, beta):
-    """Return the smooth sensitivity of the median of values in [0, 1], moving each to 0 or 1."""
+    """Return the smooth sensitivity of the median, trying all ways to move values to 0 or 1."""
     choices = np.array(list(itertools.product((0, 1, 2), repeat=values.size)))
     data = np.where(choices < 2, choices, values)
     local = np.zeros(len(data))
@@ -83,7 +83,7 @@ def dilated_laplace_delta(*, epsilon, beta, noise=2.0):
 
 
 def largest_change(statistic, data, lower, upper, adjacency="replace_one"):
-    """Return the largest change of a statistic when a value is added to `data`, or replaced."""
+    """Return the largest change of a statistic if a value joins `data`, or this value changes."""
     after = [statistic([*data, x]) for x in np.linspace(lower, upper, 5)]
     before = [statistic(data)] if adjacency == "add_remove" else after
     return max(max(after) - min(before), max(before) - min(after))
@@ -96,7 +96,7 @@ def by_norm(vectors: NDArray, norm: float) -> NDArray:
 
 
 def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
-    """Return the largest L2 change of a sum of clipped vectors, over vectors on a grid."""
+    """Return the largest L2 change of a sum if a clipped grid vector is added or replaced."""
     signs = np.array(list(itertools.product((-3.0, 0.5, 3.0), repeat=dimension))) * max_norm
     clipped = clip(signs, max_norm)
     others = clipped if adjacency == "replace_one" else np.zeros((1, dimension))
@@ -104,7 +104,7 @@ def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
 
 
 def mean_change(*, lower, upper, records, adjacency):
-    """Return the largest change of the mean by one value if all others are equal."""
+    """Return the largest change of the mean if a value is added to equal values, or replaced."""
     sizes = [records] if adjacency == "replace_one" else range(2, 6)
     return max(largest_change(np.mean, [x] * (n - 1), lower, upper, adjacency)
                for n, x in itertools.product(sizes, np.linspace(lower, upper, 3)))
@@ -126,7 +126,7 @@ def propose_test_release_threshold(*, epsilon, delta):
 
 
 def _random_fractions(rng: Generator) -> NDArray:
-    """Return random fractions in [0, 1]: tenths, or only zeros and ones, or one 1 and zeros."""
+    """Return random fractions: multiples of 0.1, or random zeros and ones, or a 1 and zeros."""
     kind, n = rng.integers(3), rng.integers(2, 21)
     if kind == 0:
         return rng.integers(0, 11, n) / 10
@@ -154,7 +154,7 @@ def clipped_mean_sensitivity(*, count, upper):
 
 
 def _median_local(values: NDArray) -> NDArray:
-    """Return the largest local sensitivity of the median after k = 0, ..., n replacements."""
+    """Return the largest local sensitivity of the median within k replacements, k = 0, ..., n."""
     n = values.size
     x = np.concatenate([np.zeros(n + 1), values, np.ones(n + 1)])
     m = n + 1 + n // 2

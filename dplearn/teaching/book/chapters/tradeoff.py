@@ -23,7 +23,7 @@ def _threshold(log_below: Callable[[float], float], rate: float, far: float) -> 
 
 
 def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, kinks=()):
-    """Return the least miss rate at false positive rate `rate`, for symmetric P, increasing q/p."""
+    """Return the least miss rate at false positive rate `rate` if p is even and q/p increases."""
     if rate in (0.0, 1.0):
         return 1 - rate
     mass = lambda *ends: oracles.log_integral(log_p, *ends, kinks=kinks, rtol=1e-12)
@@ -35,7 +35,7 @@ def miss_of_two(*, false_positive_rate, mu_1, mu_2):
     """Return the miss rate of the likelihood ratio test of two independent Gaussian releases."""
 
     def log_below(c: float) -> float:
-        """Return log P(mu_1 x + mu_2 y <= c) of two unit normals."""
+        """Return log P(mu_1 x + mu_2 y <= c) for independent standard normals x and y."""
         log_f = lambda x: oracles.log_normal()(x) + log_ndtr((c - mu_1 * x) / mu_2)
         return oracles.log_integral(log_f, -40.0, 40.0, rtol=1e-12)
 
@@ -123,7 +123,7 @@ def uniform_clt_mu(*, spread, noise_multiplier):
 
     spread: c = q sqrt(T), lot size / records times root of the steps, held fixed as T grows"""
     sigma = noise_multiplier
-    # Phi = 1/2 + half: exp(x) Phi(a) + 3 Phi(-b) - 2 suffers cancellation where sigma is large.
+    # Phi - 1/2 in place of Phi avoids cancellation where sigma is large.
     half_a, half_b = (float(ndtr(x) - 0.5) for x in (1.5 / sigma, 0.5 / sigma))
     growth = math.expm1(sigma**-2)
     return spread * math.sqrt(2 * (growth * (0.5 + half_a) + half_a - 3 * half_b))
@@ -184,7 +184,7 @@ def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, loss, kinks=()):
 
 
 def sampled_response_deltas(local, sample_rate, steps, epsilon):
-    """Return the deltas of sampled randomized responses for removing and for adding a record."""
+    """Return delta of sampled randomized responses if a record is removed, and if one is added."""
     exact = 1 / (1 + math.exp(-local))
     a, b = sample_rate * exact + (1 - sample_rate) * (1 - exact), 1 - exact
     laws = [binomial(steps, rate) for rate in (a, b)]
@@ -194,7 +194,7 @@ def sampled_response_deltas(local, sample_rate, steps, epsilon):
 
 def delta_by_convolution(*, mu_1, mu_2, epsilon):
     """Return E[(1 - exp(epsilon - L1 - L2))_+] for two normal losses L1, L2, by quadrature."""
-    mu_1, mu_2 = sorted((mu_1, mu_2))  # the inner integral is smooth on the scale of mu_2
+    mu_1, mu_2 = sorted((mu_1, mu_2))  # so that `inner` has the larger mu and is smooth
     mean, far = mu_1**2 / 2, 10 * mu_1
     inner = lambda loss: oracles.normal_log_delta(epsilon=epsilon - loss, mu=mu_2)
     log_f = lambda x: oracles.log_normal(mean, mu_1)(x) + np.array([inner(loss) for loss in x])
@@ -202,13 +202,13 @@ def delta_by_convolution(*, mu_1, mu_2, epsilon):
 
 
 def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: float) -> float:
-    """Return delta of Gaussian losses rounded from (k - up, k + 1 - up] * width to k * width."""
+    """Return delta of `steps` losses, if (k - up, k + 1 - up] * width is rounded to k * width."""
     mean, far = mu**2 / 2, 12 * mu
     first, last = (math.floor(x / width) for x in (mean - far, mean + far))
     index = np.arange(first - 1, last + 2)
-    above = ndtr((mean - (index + 1 - up) * width) / mu)  # P(L > end of the interval)
+    above = ndtr((mean - (index + 1 - up) * width) / mu)  # P(loss > right end of interval)
     above[0] = 1.0
-    if up < 1:  # only losses rounded up may become infinite
+    if up < 1:  # only rounding up may make the largest losses infinite
         above[-1] = 0.0
     total = reduce(np.convolve, [-np.diff(above)] * steps)
     losses = (steps * index[1] + np.arange(total.size)) * width
