@@ -68,7 +68,7 @@ def test_deltas_at_an_epsilon_are_true_as_printed(epsilon):
         assert_true(ACCOUNTANTS["pld"]().delta(mechanism, epsilon=epsilon), mechanism)
 
 
-def test_calibrations_are_true_at_the_parameter_that_they_print():
+def test_guarantees_of_calibrations_hold_at_the_printed_parameter():
     for mechanism, steps, delta in runs(11, 4):
         for search in (smallest_noise_multiplier, largest_sample_rate):
             found = search(mechanism, epsilon=2.0, delta=delta, steps=steps)

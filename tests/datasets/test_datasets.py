@@ -62,7 +62,7 @@ def test_split_is_a_partition_that_ignores_the_content_of_records():
         split(numbered(5), validation=-0.1)
 
 
-def test_school_table_keeps_its_hash_and_the_training_digits():
+def test_school_table_has_its_recorded_hash_and_the_training_digits():
     pupils, (images, labels) = school(), split(shipped.digits(), validation=0.0)[0]
     assert np.array_equal(pupils.images, images) and np.array_equal(pupils.digit, labels)
     table = [*zip(*pupils[:5], strict=True)]
@@ -84,7 +84,7 @@ def test_synthetic_digits_keep_their_pixels_and_labels(drawn):
     assert len({tuple(ten) for ten in drawn.labels.reshape(-1, 10)}) > 25
 
 
-def test_a_longer_set_begins_with_the_shorter_set_of_the_same_seed(monkeypatch, drawn):
+def test_longer_synthetic_sets_begin_with_the_shorter_set_of_the_same_seed(monkeypatch, drawn):
     monkeypatch.setattr(synthetic, "BLOCK", 100)
     short, long = synthetic_digits(count=70, seed=5), synthetic_digits(count=230, seed=5)
     assert len(long.labels) == 230

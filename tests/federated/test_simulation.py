@@ -73,7 +73,7 @@ def one_by_one(net, records, rounds, momentum):
 
 
 @each("momentum", [0.0, 0.9])
-def test_rounds_match_a_loop_over_users(momentum, monkeypatch):
+def test_simulated_rounds_match_a_loop_over_users(momentum, monkeypatch):
     monkeypatch.setattr("dplearn.federated.simulation._USERS_AT_ONCE", 4)
     federation = run(server={"lr": 1.0, "momentum": momentum})
     tallies = [federation.round().private for _ in range(3)]
@@ -136,7 +136,7 @@ def test_participants_follow_the_sampling_scheme(sampling):
         assert len(set(epoch)) < 800
 
 
-def test_epsilon_covers_the_completed_rounds(capsys):
+def test_epsilon_of_an_interrupted_simulation_covers_its_completed_rounds(capsys):
     """Interrupt a run: each round is counted before it changes the model."""
     plan = dataclasses.replace(
         EVERYBODY, sampling="poisson", sample_rate=0.3, rounds=40, noise_multiplier=1.5
@@ -165,7 +165,7 @@ def test_epsilon_covers_the_completed_rounds(capsys):
     assert all(not torch.equal(a, b) for a, b in pairwise(seen))
 
 
-def test_a_seed_reproduces_a_run_and_adds_an_assumption():
+def test_a_seed_reproduces_a_simulation_and_adds_an_assumption_to_its_guarantee():
     plan = dataclasses.replace(EVERYBODY, sampling="poisson", sample_rate=0.5, noise_multiplier=1.0)
     ends = []
     for seed in (1, 1, 2, None):

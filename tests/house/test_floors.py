@@ -84,7 +84,7 @@ def up(path: Path) -> list[str]:
     ]
 
 
-def test_every_part_has_a_layer_and_imports_go_down():
+def test_every_module_has_a_layer_and_imports_no_higher_layer():
     files = {path.relative_to(ROOT).parts[0].removesuffix(".py") for path in FILES}
     lost = files - {name.split(".")[0] for name in FLOOR}
     assert not lost, f"{sorted(lost)} stand on no floor: name them in LIBRARY, SYSTEMS or TEACHING"
@@ -110,7 +110,7 @@ def test_imports_of_files_have_no_cycle():
         pytest.fail(" -> ".join(str(path.relative_to(ROOT)) for path in circle.args[1]))
 
 
-def test_heavy_libraries_stay_in_their_folders():
+def test_heavy_libraries_are_imported_only_in_their_folders():
     wrong = [
         f"{path.relative_to(ROOT)} imports {name}, whose room is {room}"
         for path in FILES

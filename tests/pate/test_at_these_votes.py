@@ -49,7 +49,7 @@ def test_the_bracket_contains_the_enumerated_epsilon(votes, plan, delta):
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_renyi_divergences_are_the_largest_of_all_neighbours(plan):
+def test_renyi_divergences_are_the_largest_over_all_neighbouring_votes(plan):
     orders = np.array([1.5, 4.0, 30.0])
     rdp = at_these_votes(SMALL, plan).rdp(orders)
     with pytest.raises(ValueError, match="Expected orders > 1, got"):
@@ -141,7 +141,7 @@ def test_error_of_each_log_probability_is_at_most_the_stated_error(counts, noise
 
 
 @pytest.mark.parametrize("check", [None, 1.5])
-def test_neighbours_are_all_counts_with_one_vote_moved(check):
+def test_neighbours_are_all_vote_counts_with_one_vote_moved(check):
     counts, about = np.array([4, 2, 2, 0]), {"threshold": 3.0, "check_std": check}
     law = laws(counts, PATE(answers=1, noise_std=2.0, **about if check else {}))
 

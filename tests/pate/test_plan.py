@@ -34,7 +34,7 @@ def plan_of(answers, queries, noise_std, check_std):
 
 
 @pytest.mark.parametrize(("answers", "queries", "noise", "check", "delta", "epsilon"), SETTINGS)
-def test_epsilon_is_that_of_the_composed_gaussians(answers, queries, noise, check, delta, epsilon):
+def test_epsilon_of_a_plan_is_that_of_its_gaussians(answers, queries, noise, check, delta, epsilon):
     plan = plan_of(answers, queries, noise, check)
     stated = plan.guarantee(delta=delta)
     # One changed vote changes the counts by sqrt(2) in norm, and the largest count by 1.
