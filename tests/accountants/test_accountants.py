@@ -119,7 +119,7 @@ def test_epsilon_accounts_for_the_delta_of_every_step(name, steps):
     assert total <= delta * (1 + 1e-9)
 
 
-def test_more_moments_lower_the_minimum_epsilon():
+def test_computing_more_moments_lowers_the_smallest_epsilon():
     floor = math.log(1e5) / 32
     assert floor < epsilon("moments", ABADI, delta=1e-5).epsilon < floor * 1.001
     more = ACCOUNTANTS["moments"](largest_moment=128).epsilon(ABADI, delta=1e-5)
@@ -140,7 +140,7 @@ def test_rdp_accountant_finds_the_best_order_and_accepts_any_orders():
 @each("mechanism", [ABADI, Laplace(30.0), Gaussian(50.0), RandomizedResponse(0.02),
                     WithoutReplacement(Gaussian(40.0), 0.1)])  # fmt: skip
 @each_name
-def test_delta_is_the_inverse_of_epsilon(name, mechanism, delta):
+def test_delta_computed_from_epsilon_returns_the_original_delta(name, mechanism, delta):
     law, adjacency = ACCOUNTANTS[name](), mechanism.adjacencies[0]
     if not law.supports(mechanism, adjacency):
         return

@@ -65,7 +65,7 @@ def test_accountant_has_all_fields_and_supports_an_example_mechanism(name):
     assert covered, f"accountant {name}: supports() no example of any mechanism"
 
 
-def test_module_with_one_class_is_named_after_it():
+def test_module_with_one_class_is_named_after_the_class():
     every = [*ACCOUNTANTS.values(), *MECHANISMS.values()]
     modules = Counter(cls.__module__ for cls in every)
     for cls in every:

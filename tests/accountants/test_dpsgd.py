@@ -49,7 +49,7 @@ def test_number_of_steps_is_rounded_up_but_not_by_rounding_errors(size, batch, e
     assert (run.steps, run.sample_rate) == (steps, batch / size)
 
 
-def test_each_sampling_scheme_has_a_mechanism():
+def test_each_sampling_scheme_maps_to_its_mechanism():
     make = lambda **changes: dataclasses.replace(RUN, **changes).mechanism
     assert make() == PoissonSubsampled(Gaussian(4.0), 0.01)
     assert make(sampling="without_replacement") == WithoutReplacement(Gaussian(4.0), 0.01)
@@ -215,7 +215,7 @@ def test_least_noise_that_reaches_a_target_epsilon_is_found(accountant, steps, f
 
 
 @pytest.mark.slow
-def test_plans_are_accepted_as_mechanisms():
+def test_accountants_and_searches_accept_plans_in_place_of_mechanisms():
     run, target = DPSGD(noise_multiplier=1.1, sample_rate=0.004, steps=1000), TARGET
     step, counted = run.mechanism, {"steps": 1000}
     for search in (smallest_noise_multiplier, largest_sample_rate):

@@ -184,7 +184,7 @@ def test_default_number_of_guesses_is_near_the_best_and_more_canaries_help(mu):
     assert proved == sorted(proved) and proved[3] > 0.15
 
 
-def test_bounds_from_counts_equal_known_values_and_rise_if_noise_is_gaussian():
+def test_bounds_from_counts_equal_known_values_and_rise_if_gaussian_noise_is_assumed():
     about = {"positives": 1000, "negatives": 1000, "delta": 1e-5, "confidence": 0.95}
     best = from_counts(true_positives=1000, false_positives=0, **about)
     assert best.epsilon == pytest.approx(5.600577, abs=1e-6)

@@ -80,7 +80,7 @@ def test_round_up_is_not_below_and_round_down_not_above_the_value(value, digits)
      (1e-5, "1e-05", "1e-05"), (123456.0, "1.235e+05", "1.234e+05"),
      (np.float32(0.1), "0.1001", "0.1")],
 )  # fmt: skip
-def test_rounding_of_special_values(value, up, down):
+def test_special_values_are_rounded_up_and_down(value, up, down):
     assert (round_up(value), round_down(value)) == (up, down)
 
 

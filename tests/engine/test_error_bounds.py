@@ -148,7 +148,7 @@ def test_bounds_are_valid_on_any_lattice(log_mu, steps, log_tilt, log_step, powe
 
 
 @pytest.mark.slow
-def test_error_bounds_above_exp_700_are_infinite():
+def test_error_bounds_too_large_for_doubles_are_infinite():
     """With an unsuitable tilt, the sum and its error bounds both exceed e^700."""
     sides = [[pair] for pair in PoissonSubsampled(Gaussian(1.0), 1e-7).profiles()]
     lower, upper = bracket(sides, [10**7], 1e-30)

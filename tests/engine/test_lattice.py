@@ -93,7 +93,7 @@ SETTINGS = {
 
 @pytest.mark.slow
 @each("name", SETTINGS)
-def test_brackets_on_finer_lattices_overlap_and_are_nested(name):
+def test_brackets_on_coarse_and_fine_lattices_overlap_and_are_nested(name):
     """All brackets overlap; a much narrower bracket lies inside the wider bracket."""
     pairs, steps, delta, (least, most) = SETTINGS[name]
     ends = [
@@ -133,7 +133,7 @@ def test_epsilon_of_composed_random_distributions_is_enclosed(p, q, lost, gained
 
 
 @each("step", [0.3, 1.0])
-def test_infinite_losses_do_not_raise_losses_in_the_last_cell(step):
+def test_probability_of_infinite_losses_does_not_raise_finite_losses(step):
     """Enumerate two releases whose largest finite loss lies inside a cell."""
     # These losses are too close to each other to be treated as atoms.
     loss = np.linspace(-0.9, 0.95, 40)

@@ -112,7 +112,7 @@ def test_renyi_divergence_of_a_heavy_tail_is_infinite_above_order_one():
     assert float(profile.renyi(0.5)) == pytest.approx(-2 * math.log(moment), rel=1e-8)
 
 
-def test_noisy_profiles_and_negative_orders_or_epsilons_are_refused():
+def test_profiles_that_are_not_smooth_and_negative_orders_are_refused():
     noise, (profile,) = np.random.default_rng(1), Gaussian(1.0).profiles()
     with pytest.raises(ArithmeticError, match="did not converge"):
         Profile(lambda e: -e - noise.random(e.shape)).renyi([2.0])

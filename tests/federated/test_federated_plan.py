@@ -35,7 +35,7 @@ def test_epsilon_per_user_equals_that_of_the_same_run_on_records(sampling, adjac
         assert str(stated) == f"{same}, per user" and len(stated.assumptions) > 2
 
 
-def test_plan_without_sampling_has_no_amplification_and_sampling_no_default():
+def test_plan_without_sampling_is_not_amplified_and_sampling_must_be_stated():
     plan = dataclasses.replace(PLAN, sampling="none")
     everybody = ACCOUNTANTS["pld"]().epsilon(Gaussian(2.11), delta=1e-5, steps=150)
     assert plan.guarantee(delta=1e-5).epsilon == everybody.epsilon

@@ -106,7 +106,7 @@ def test_a_user_changes_the_sum_by_at_most_the_clipping_norm(scale):
 
 
 @each("sampling, rate", [("poisson", 0.5), ("none", 0.7), ("shuffled", 0.1)])
-def test_noise_on_the_mean_has_the_planned_standard_deviation(sampling, rate):
+def test_noise_on_the_mean_update_has_the_planned_standard_deviation(sampling, rate):
     """Updates are almost 0, so that each coordinate moves by noise alone, of deviation zC / m."""
     size = {"users": 50, "sample_rate": rate, "rounds": 1, "max_update_norm": 3.0}
     plan = FederatedPlan(**size, noise_multiplier=2.0, sampling=sampling)

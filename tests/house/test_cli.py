@@ -119,7 +119,7 @@ def test_command_line_passes_sampling_and_adjacency_to_the_accountant(words, sam
     assert (row["epsilon"], row["adjacency"]) == (same.epsilon, same.adjacency)
 
 
-def test_then_option_adds_a_training_phase(capsys):
+def test_option_named_then_adds_a_training_phase(capsys):
     rows = rows_of(f"epsilon {RUN} --then 2,0.02,500 --then 4,0.01,9 --accountant all", capsys)
     phases = [(4.0, 0.01, 10_000), (2.0, 0.02, 500), (4.0, 0.01, 9)]
     plans = [DPSGD(noise_multiplier=z, sample_rate=q, steps=t) for z, q, t in phases]

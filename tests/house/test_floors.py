@@ -93,7 +93,7 @@ def test_every_module_has_a_layer_and_imports_no_higher_layer():
     assert not wrong, "\n".join([*wrong, f"Imports point down only: {order}"])
 
 
-def test_imports_of_files_have_no_cycle():
+def test_imports_between_files_have_no_cycle():
     """Imports inside functions count, too; a package stands for its `__init__`."""
     dotted = {path: ".".join(path.relative_to(ROOT.parent).with_suffix("").parts) for path in FILES}
     files = {name.removesuffix(".__init__"): path for path, name in dotted.items()}

@@ -61,7 +61,7 @@ def test_the_first_table_of_the_readme_states_the_computed_bounds():
 
 
 @pytest.mark.slow
-def test_the_shell_commands_of_the_readmes_run(capsys, tmp_path, monkeypatch):
+def test_shell_commands_in_the_readmes_run_without_errors(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shell = "".join(blocks("")).splitlines()
     lines = [*dict.fromkeys(line for line in shell if line.startswith(".venv/bin/dplearn"))]

@@ -34,7 +34,7 @@ def poisson_sum(q, *records):
 
 
 @each("q", [0.05, 0.6])
-def test_poisson_profiles_bound_all_neighbours_of_a_tiny_data_set(q):
+def test_profiles_of_poisson_sampling_bound_delta_of_all_tiny_datasets(q):
     (remove, add), tight = PoissonSubsampled(Geometric(1.5), q).profiles(), False
     for others in itertools.product([0, 1], repeat=2):
         small, large = poisson_sum(q, *others), poisson_sum(q, *others, 1)
@@ -53,7 +53,7 @@ def test_poisson_profiles_bound_all_neighbours_of_a_tiny_data_set(q):
 
 
 @each("q", [0.05, 0.6, 1.0])
-def test_replace_one_profile_bounds_all_neighbours_of_a_tiny_data_set(q):
+def test_profile_under_replace_one_bounds_delta_of_all_tiny_datasets(q):
     (profile,), tight = PoissonSubsampled(Geometric(1.5), q).profiles("replace_one"), False
     for old, new, *others in itertools.product([-1, 0, 1], repeat=4):
         leak = delta_by_definition(poisson_sum(q, *others, new), poisson_sum(q, *others, old))
@@ -129,7 +129,7 @@ def answers_of_a_subset(bits, size, truth):
 
 @each("size", [1, 2])
 @each("local_epsilon", [0.5, 2.0])
-def test_profile_without_replacement_bounds_all_subsets_and_neighbours(local_epsilon, size):
+def test_profile_without_replacement_bounds_delta_of_all_neighbours(local_epsilon, size):
     exact = 1 / (1 + math.exp(-local_epsilon))
     (profile,) = WithoutReplacement(RandomizedResponse(local_epsilon), size / 3).profiles(
         "replace_one"
@@ -148,7 +148,7 @@ def test_profile_without_replacement_bounds_all_subsets_and_neighbours(local_eps
 
 
 @each("size", [1, 2, 3])
-def test_witnesses_without_replacement_come_from_two_datasets(size):
+def test_lower_bounds_on_delta_without_replacement_come_from_two_datasets(size):
     """The query is a sum. All records are -1, except for one record of 1 in one dataset."""
     subsets = dict.fromkeys(itertools.combinations(range(3), size), 1 / math.comb(3, size))
     laws = [sampled_sum(np.array([record, -1, -1]), subsets) for record in (1, -1)]
@@ -165,7 +165,7 @@ def test_witnesses_without_replacement_come_from_two_datasets(size):
         assert np.max(gap[EPSILONS < 0]) > 1e-3
 
 
-def test_sampling_twice_equals_sampling_at_the_product_rate():
+def test_sampling_twice_equals_sampling_at_the_product_of_the_rates():
     twice = PoissonSubsampled(PoissonSubsampled(Laplace(0.7), 0.4), 0.2)
     once = PoissonSubsampled(Laplace(0.7), 0.08)
     for a, b in zip(twice.profiles(), once.profiles(), strict=True):

@@ -163,7 +163,7 @@ def convolved(law, count, half, reach):
 
 @each("reach, half", [(0.5, 16), (3.0, 64), (40.0, 800)])
 @each("way", ["remove", "add", "replace"])
-def test_positive_part_is_at_least_that_of_a_fine_lattice(way, reach, half):
+def test_bound_on_the_positive_part_is_at_least_that_on_a_fine_lattice(way, reach, half):
     """Bounds from a narrow lattice include wrapped-around and truncated mass."""
     law = _transforms(math.exp(0.3), 0.9, way)
     fine = convolved(law, 3, 3000, 60.0)
@@ -254,7 +254,7 @@ def test_delta_from_the_sum_of_all_steps_is_positive_at_tiny_noise(sigma, batche
 
 
 @each("batches", [1, 3])
-def test_accountants_use_half_the_noise_under_add_remove(batches):
+def test_accountants_use_a_gaussian_with_half_the_noise_under_add_remove(batches):
     """Under add_remove a Gaussian with half the noise of `base` dominates; `base` does not."""
     epoch, halved = Shuffled(Gaussian(2.0), batches, 0.1), Gaussian(1.0)
     assert epoch.zcdp("add_remove") == halved.zcdp("add_remove")
@@ -266,7 +266,7 @@ def test_accountants_use_half_the_noise_under_add_remove(batches):
 
 
 @pytest.mark.slow
-def test_chords_lie_above_the_bounds_between_their_nodes():
+def test_chords_lie_above_the_bounds_on_delta_between_nodes():
     profile = shuffled_profile(2.0, 10, replaced=False)
     assert isinstance(profile, Profile)
     # The profile and its reverse form one convex curve, so they agree at 0.

@@ -37,7 +37,7 @@ def all_pairs(votes, plan):
 @pytest.mark.parametrize("votes", [SMALL, Votes([[6, 0]])])
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("delta", [1e-2, 1e-5])
-def test_the_bracket_contains_the_enumerated_epsilon(votes, plan, delta):
+def test_bracket_for_given_votes_contains_the_enumerated_epsilon(votes, plan, delta):
     stated = at_these_votes(votes, plan).guarantee(delta=delta)
     worst = lambda epsilon: max(
         delta_by_definition(p, q, np.array([epsilon]))[0] for p, q in all_pairs(votes, plan)
@@ -89,7 +89,7 @@ def test_unanimous_votes_leak_far_less_than_the_plan_allows():
     assert NOT_FOR_PRINT in str(stated) and "must not be published" in stated.assumptions[0]
 
 
-def test_both_ends_of_the_bracket_allow_for_numerical_error(monkeypatch):
+def test_both_bounds_on_epsilon_allow_for_numerical_error(monkeypatch):
     here = at_these_votes(Votes([[30, 20, 0]] * 20), PATE(answers=20, noise_std=10))
     off = 0.01
     looser, tighter = (here.guarantee(delta=1e-5 * math.exp(sign * off)) for sign in (1, -1))
