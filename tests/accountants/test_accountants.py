@@ -38,7 +38,7 @@ REFERENCE = {"pld": 0.946867, "rdp": 1.0356, "moments": 1.2586, "optimal": 12.55
 REFERENCE |= {"advanced": 17.16, "basic": 223.5, "zcdp": 429.719, "gdp": 0.9424}
 
 
-def test_accountants_reproduce_the_reference_run():
+def test_accountants_reproduce_the_epsilons_of_a_reference_run():
     stated = {n: epsilon(n, ABADI, delta=1e-5, steps=10_000) for n in REFERENCE}
     for name, value in REFERENCE.items():
         # These reference values halve delta; the best split of delta is no worse.
@@ -74,7 +74,7 @@ def test_gaussian_dp_is_exact_for_gaussians_only():
     assert stated.kind == "approximate" and "not a bound" in str(stated)
 
 
-def test_repeated_numbers_of_steps_are_computed_once(monkeypatch):
+def test_epsilon_curve_computes_each_number_of_steps_once(monkeypatch):
     law, asked, steps = ACCOUNTANTS["pld"], [], [40, 1, 40, 0, 3]
     bounds = law._bounds
     monkeypatch.setattr(law, "_bounds", lambda *a: asked.append(a[1].totals) or bounds(*a))
@@ -91,7 +91,7 @@ def test_repeated_numbers_of_steps_are_computed_once(monkeypatch):
      PoissonSubsampled(Gaussian(0.736), 0.01)],
 )  # fmt: skip
 @pytest.mark.slow
-def test_rdp_is_at_least_as_tight_as_a_fine_grid_of_orders(step, steps):
+def test_epsilon_by_rdp_is_at_most_that_on_a_fine_grid_of_orders(step, steps):
     """At a kink of the divergence the default orders alone give 2 % too much."""
     adjacency = "replace_one" if isinstance(step, WithoutReplacement) else "zero_out"
     runs, orders = Runs.of(step, steps, adjacency), 1 + np.geomspace(0.01, 1e6, 2000)
@@ -107,7 +107,7 @@ def test_rdp_is_at_least_as_tight_as_a_fine_grid_of_orders(step, steps):
 
 @each("steps", [1, 10, 300])
 @each("name", ["basic", "advanced", "optimal", "pld"])
-def test_bounds_include_the_delta_of_every_step(name, steps):
+def test_epsilon_accounts_for_the_delta_of_every_step(name, steps):
     """Delta of the worst releases is 1 - (1 - lost)^T (1 - delta of T randomized responses)."""
     # Nearly all of delta is used by the steps, so double counting would show.
     local, delta = 0.1, 1e-5
@@ -119,7 +119,7 @@ def test_bounds_include_the_delta_of_every_step(name, steps):
     assert total <= delta * (1 + 1e-9)
 
 
-def test_more_moments_lower_the_minimum_epsilon():
+def test_computing_more_moments_lowers_the_smallest_epsilon():
     floor = math.log(1e5) / 32
     assert floor < epsilon("moments", ABADI, delta=1e-5).epsilon < floor * 1.001
     more = ACCOUNTANTS["moments"](largest_moment=128).epsilon(ABADI, delta=1e-5)
@@ -140,7 +140,7 @@ def test_rdp_accountant_finds_the_best_order_and_accepts_any_orders():
 @each("mechanism", [ABADI, Laplace(30.0), Gaussian(50.0), RandomizedResponse(0.02),
                     WithoutReplacement(Gaussian(40.0), 0.1)])  # fmt: skip
 @each_name
-def test_delta_is_the_inverse_of_epsilon(name, mechanism, delta):
+def test_delta_computed_from_epsilon_returns_the_original_delta(name, mechanism, delta):
     law, adjacency = ACCOUNTANTS[name](), mechanism.adjacencies[0]
     if not law.supports(mechanism, adjacency):
         return
@@ -161,7 +161,7 @@ def test_delta_is_the_inverse_of_epsilon(name, mechanism, delta):
 
 @pytest.mark.slow
 @each_name
-def test_delta_at_epsilon_zero_and_at_huge_epsilon(name):
+def test_delta_is_1_for_little_noise_at_epsilon_0_and_tiny_at_epsilon_200(name):
     stated = ACCOUNTANTS[name]().delta(Gaussian(0.01), epsilon=0.0, steps=50)
     # The exact delta(0) of this run is 1 to hundreds of digits.
     assert stated.delta == pytest.approx(1.0, abs=1e-9)
@@ -171,7 +171,7 @@ def test_delta_at_epsilon_zero_and_at_huge_epsilon(name):
 
 @each("adjacency", ["add_remove", "zero_out"])
 @each_name
-def test_epsilon_without_steps_without_noise_and_with_full_sampling(name, adjacency):
+def test_epsilon_is_0_without_steps_and_infinite_without_noise(name, adjacency):
     question = {"delta": 1e-5, "adjacency": adjacency}
     nothing = epsilon(name, ABADI, steps=0, **question)
     assert (nothing.epsilon, nothing.kind) == (0.0, "exact")
@@ -208,7 +208,7 @@ STEPS = [
 ]
 
 
-def test_advanced_is_never_above_basic_and_optimal_never_above_either():
+def test_epsilon_never_rises_from_basic_to_advanced_to_optimal_composition():
     for mechanism, steps in itertools.product(STEPS, [1, 5, 30, 5000]):
         question = {"delta": 1e-6, "steps": steps}
         basic, advanced, optimal = (
@@ -243,7 +243,7 @@ def test_optimal_composition_of_different_randomized_responses_is_exact(delta):
     assert best <= remaining <= closed
 
 
-def test_nearly_uniform_answers_have_tiny_epsilon():
+def test_nearly_uniform_randomized_responses_have_tiny_epsilon():
     for name in NAMES:
         if ACCOUNTANTS[name]().supports(RandomizedResponse(1.0), "replace_one"):
             coin = RandomizedResponse(1e-17)
@@ -252,7 +252,7 @@ def test_nearly_uniform_answers_have_tiny_epsilon():
             assert epsilon(name, coin, **question).epsilon <= (0.15 if name == "moments" else 1e-4)
 
 
-def test_guarantee_has_the_assumptions_of_its_mechanism():
+def test_guarantee_lists_the_assumptions_of_its_mechanisms():
     stated = epsilon("rdp", Composed([ABADI, Laplace(1.0), Gaussian(2.0)]), delta=1e-5)
     assert stated.assumptions == (
         *PoissonSubsampled.conditions,

@@ -36,14 +36,14 @@ def encloses(brackets, truth, *, slack=ULPS, more=0.0):
 
 
 @each("sigma, steps", [(1.0, 1), (20.0, 100), (3000.0, 7), (0.5, 10), (1e6, 1)])
-def test_rates_of_gaussians_have_the_closed_form(sigma, steps):
+def test_true_positive_rates_of_gaussians_equal_their_closed_form(sigma, steps):
     expected = stats.norm.cdf(stats.norm.ppf(RATES) + math.sqrt(steps) / sigma)
     # The error of the normal quantile at 1e-12 is 1e-13 times the square of the quantile.
     encloses(attacked(Gaussian(sigma), steps=steps), expected)
 
 
 @each("local_epsilon, steps", [(1.0, 1), (0.5, 7), (0.1, 400)])
-def test_rates_of_randomized_response_are_those_of_the_binomial_test(local_epsilon, steps):
+def test_true_positive_rates_of_randomized_response_equal_binomial_tests(local_epsilon, steps):
     true = 1 / (1 + math.exp(-local_epsilon))
     # Masses of the number of answers 1 if the true answer is 1, and if it is 0.
     laws = (stats.binom.pmf(np.arange(steps + 1), steps, p) for p in (true, 1 - true))
@@ -54,7 +54,7 @@ def test_rates_of_randomized_response_are_those_of_the_binomial_test(local_epsil
 
 
 @each("sigma, q", [(1.0, 0.1), (0.5, 0.01), (4.0, 0.5), (1.0, 1e-3)])
-def test_rates_of_one_sampled_gaussian_are_those_of_threshold_tests(sigma, q):
+def test_true_positive_rates_of_a_sampled_gaussian_equal_threshold_tests(sigma, q):
     """The best test rejects at large outputs if a record is removed, at small if one is added."""
     x, rates = np.linspace(-9 * sigma, 1 + 9 * sigma, 200_001), RATES[1:-1]
     without, shifted = (stats.norm.pdf(x, mean, sigma) * (x[1] - x[0]) for mean in (0, 1))
@@ -68,14 +68,14 @@ def test_rates_of_one_sampled_gaussian_are_those_of_threshold_tests(sigma, q):
 @pytest.mark.slow
 @each("steps", [30, 10**5])
 @each("sigma, q", [(4.0, 0.01), (0.6, 1e-4)])
-def test_brackets_of_sampled_gaussians_are_narrow(sigma, q, steps):
+def test_bounds_on_true_positive_rates_of_sampled_gaussians_are_narrow(sigma, q, steps):
     rates = np.array([1e-6, 1e-3, 0.1, 0.7])
     lower, upper = attacked(PoissonSubsampled(Gaussian(sigma), q), rates, steps=steps)
     # Without the contour integral, the lattice's brackets have a width of a few 1e-4.
     assert np.all(upper - lower <= (1e-5 if steps >= 1000 else 1e-3) * upper)
 
 
-def test_rates_may_have_any_shape_and_trivial_cases_are_exact():
+def test_false_positive_rates_may_have_any_shape_and_trivial_cases_are_exact():
     step, rates = PoissonSubsampled(Gaussian(2.0), 0.1), np.array([[0.1, 0.2], [0.3, 0.4]])
     lower, upper = attacked(step, rates, steps=20)
     assert lower.shape == upper.shape == (2, 2)
@@ -93,7 +93,7 @@ def test_rates_may_have_any_shape_and_trivial_cases_are_exact():
     st.sampled_from([0.01, 1.0, 8.0]), st.booleans(),
 )  # fmt: skip
 @example(905, 1, 1e-7, 0.01, False)  # no epsilon was tried right of the minimum
-def test_true_positive_rate_is_enclosed_for_wide_brackets_of_delta(seed, atoms, noise, size, lost):
+def test_wide_brackets_of_delta_enclose_the_true_positive_rate(seed, atoms, noise, size, lost):
     rng = np.random.default_rng(seed)
     q = rng.dirichlet(np.ones(atoms))
     p = q * np.exp(size * rng.standard_normal(atoms))

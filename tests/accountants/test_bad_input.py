@@ -133,7 +133,7 @@ CASES = {ValueError: VALUES, TypeError: TYPES, NotImplementedError: UNSUPPORTED}
 
 
 @each("error, call, message", [(error, *case) for error in CASES for case in CASES[error]])
-def test_errors_name_the_argument_and_what_was_expected(error, call, message):
+def test_errors_name_the_argument_and_the_expected_value(error, call, message):
     with pytest.raises(error, match=message):
         call()
 
@@ -151,7 +151,7 @@ def test_errors_name_the_argument_and_what_was_expected(error, call, message):
      (partial(ledger(epsilon=99.0).add, Gaussian(9.0)), {"steps": 9}),
      (tuned, {"tries": 10.0, "shape": 1.0})],
 )  # fmt: skip
-def test_numbers_are_checked(call, valid):
+def test_invalid_numbers_are_refused(call, valid):
     assert_numbers_are_checked(call, **valid)
 
 
@@ -165,7 +165,7 @@ def test_numbers_are_checked(call, valid):
         ("rdp", WithoutReplacement(SCORES, 0.1), "replace_one", "rdp: .*Poisson"),
     ],
 )
-def test_errors_name_accountant_and_unsupported_combination(name, mechanism, adjacency, named):
+def test_errors_name_the_accountant_and_what_it_does_not_support(name, mechanism, adjacency, named):
     assert not ACCOUNTANTS[name]().supports(mechanism, adjacency)
     with pytest.raises(NotImplementedError, match=named):
         ACCOUNTANTS[name]().epsilon(mechanism, delta=1e-5, adjacency=adjacency)
@@ -183,6 +183,6 @@ def test_errors_name_accountant_and_unsupported_combination(name, mechanism, adj
          "smallest true_pos"),
     ],
 )  # fmt: skip
-def test_unreachable_error_gives_the_smallest_value(search, target, message):
+def test_error_on_an_unreachable_target_states_the_smallest_value(search, target, message):
     with pytest.raises(Unreachable, match=message):
         search(STEP, target[0], **target[1])

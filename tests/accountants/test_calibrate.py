@@ -35,7 +35,7 @@ def proved(name, mechanism, steps=1, adjacency="add_remove", delta=1e-5):
     (largest_steps, "steps", STEP.vary(noise_multiplier=4.0), lambda steps: steps + 1),
 ])  # fmt: skip
 @each_name
-def test_calibrated_value_reaches_the_target_and_the_next_does_not(
+def test_calibrated_parameter_reaches_the_target_and_the_next_value_does_not(
     name, search, parameter, step, further
 ):
     steps = {} if parameter == "steps" else {"steps": 500}
@@ -57,7 +57,7 @@ def test_calibrated_value_reaches_the_target_and_the_next_does_not(
     assert reached.guarantee.epsilon <= 2.0 < guarantee_at(further(reached.value)).epsilon
 
 
-def test_noise_of_any_base_is_calibrated_under_any_adjacency():
+def test_noise_of_sampled_laplace_is_calibrated_under_replace_one():
     step, run = WithoutReplacement(Laplace(1.0), 0.1), {"steps": 10, "adjacency": "replace_one"}
     reached = smallest_noise_multiplier(step, **run, **TARGET)
     again = proved("pld", step.vary(noise_multiplier=reached.value), **run)
@@ -72,7 +72,7 @@ TARGETS = [
 ]
 
 
-def test_calibration_needs_few_evaluations():
+def test_calibration_evaluates_epsilon_at_most_nine_times():
     """An accountant without `rtol` has no coarse version, so all evaluations are full ones."""
     rdp = ACCOUNTANTS["rdp"]()
     for epsilon, delta, q, steps, _ in TARGETS:
@@ -83,7 +83,7 @@ def test_calibration_needs_few_evaluations():
         assert 0 < len(mechanisms) == len(set(mechanisms)) <= 9
 
 
-def test_calibration_at_the_ends_of_the_range():
+def test_calibration_may_return_the_ends_of_the_range_that_is_searched():
     # A target so large that the least noise reaches it.
     least = smallest_noise_multiplier(Gaussian(1.0), epsilon=1e8, delta=1e-5)
     assert least.value == pytest.approx(1e-3) and least.guarantee.epsilon <= 1e8
@@ -102,7 +102,7 @@ def test_calibration_at_the_ends_of_the_range():
 ATTACK = {"true_positive_rate": 0.05, "false_positive_rate": 0.01}
 
 
-def test_noise_is_calibrated_to_the_rates_of_an_attack():
+def test_noise_is_calibrated_to_a_bound_on_the_true_positive_rate():
     """Compare with the Gaussian's closed form: the target is reached with the least noise."""
     found = smallest_noise_multiplier(Gaussian(1.0), steps=4, **ATTACK)
     least = 2 / (norm.ppf(0.05) - norm.ppf(0.01))
@@ -114,7 +114,7 @@ def test_noise_is_calibrated_to_the_rates_of_an_attack():
     assert 0.0499 < rates[0] <= rates[1] == reached.guarantee.true_positive_rate <= 0.05
 
 
-def test_value_slightly_above_the_target_does_not_reach_it():
+def test_calibration_rejects_results_slightly_above_the_target():
     """The search gets the same value for every parameter: the target, or slightly more."""
     place = {"guess": 0.0, "lower": -1.0, "upper": 1.0}
     for goal in (0.049, 0.3, 0.77):
@@ -134,7 +134,7 @@ def test_value_slightly_above_the_target_does_not_reach_it():
     "coarse, below, answers, error",
     [(True, 1, 17, 2e-6), (False, 1, 30, 2e-9), (True, 0, 15, 1e-6)],
 )
-def test_few_costly_evaluations_are_made(coarse, below, answers, error):
+def test_calibration_rarely_evaluates_epsilon_at_full_accuracy(coarse, below, answers, error):
     """Count evaluations at full accuracy if epsilon jumps from 1.8 to 2.2.
 
     Without a lower bound the search does not bisect to six digits.

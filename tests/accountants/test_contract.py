@@ -57,7 +57,7 @@ def cases(name, quick):
 
 
 @each("name", ACCOUNTANTS)
-def test_accountants_are_complete_and_cover_an_example(name):
+def test_accountant_has_all_fields_and_supports_an_example_mechanism(name):
     for field, kind in {"title": str, "reference": Reference, "kind": str}.items():
         value = getattr(ACCOUNTANTS[name], field, None)
         assert value and isinstance(value, kind), f"accountant {name} lacks `{field}`"
@@ -65,7 +65,7 @@ def test_accountants_are_complete_and_cover_an_example(name):
     assert covered, f"accountant {name}: supports() no example of any mechanism"
 
 
-def test_module_with_one_class_is_named_after_it():
+def test_module_with_one_class_is_named_after_the_class():
     every = [*ACCOUNTANTS.values(), *MECHANISMS.values()]
     modules = Counter(cls.__module__ for cls in every)
     for cls in every:
@@ -74,7 +74,7 @@ def test_module_with_one_class_is_named_after_it():
 
 
 @each_mechanism
-def test_mechanisms_have_examples_covered_by_a_theorem(name):
+def test_mechanism_has_examples_and_a_profile_under_some_adjacency(name):
     cls = MECHANISMS[name]
     assert cls.examples(), f"mechanism {name}: examples() is empty, pages and laws need one"
     for example in cls.examples():
@@ -97,7 +97,7 @@ def refused():
 
 
 @each("cls, mechanism, adjacency", refused)
-def test_unsupported_combinations_are_refused_by_name(cls, mechanism, adjacency):
+def test_error_on_an_unsupported_mechanism_names_the_accountant(cls, mechanism, adjacency):
     with pytest.raises(NotImplementedError, match=cls.name):
         cls().epsilon(mechanism, delta=DELTA, adjacency=adjacency)
 
@@ -122,7 +122,7 @@ def test_epsilon_is_monotone_in_steps_and_delta(name, quick):
 
 
 @each("name", ["gaussian", "composed", "poisson_subsampled", "randomized_response"])
-def test_listed_copies_have_the_epsilon_of_a_count(name):
+def test_mechanism_listed_six_times_has_the_epsilon_of_six_steps(name):
     """Check the counts of the base class; test_soundness compares such lists for pld."""
     for accountant, mechanism, adjacency, case in cases(name, True):
         question = {"delta": DELTA, "adjacency": adjacency}
@@ -137,7 +137,7 @@ def test_listed_copies_have_the_epsilon_of_a_count(name):
 
 @quick_and_slow
 @each_mechanism
-def test_epsilon_of_one_run_lies_between_witness_and_profile(name, quick):
+def test_epsilon_of_one_release_agrees_with_its_privacy_profiles(name, quick):
     for accountant, mechanism, adjacency, case in cases(name, quick):
         guarantee = accountant.epsilon(mechanism, delta=DELTA, adjacency=adjacency)
         assert guarantee.lower <= guarantee.epsilon, f"{case}: {guarantee}"
@@ -169,7 +169,7 @@ CLOSED = [
 
 @each("name", ACCOUNTANTS)
 @each("mechanism, adjacency, steps, delta_of", CLOSED)
-def test_bounds_are_never_below_exact_composition(name, mechanism, adjacency, steps, delta_of):
+def test_epsilon_is_at_least_that_of_exact_composition(name, mechanism, adjacency, steps, delta_of):
     if ACCOUNTANTS[name]().supports(mechanism, adjacency):
         question = {"delta": DELTA, "steps": steps, "adjacency": adjacency}
         stated = ACCOUNTANTS[name]().epsilon(mechanism, **question)
@@ -186,7 +186,7 @@ ORDERS = np.array([1.02, 1.4, 2.0, 2.6, 5.0, 16.3, 32.0, 64.0])
         p for p in pairs() if not isinstance(p[0], Composed) and p[0]._rdp(ORDERS, p[1]) is not None
     ],
 )
-def test_closed_form_of_rdp_equals_the_integral_of_the_profile(mechanism, adjacency):
+def test_closed_form_of_renyi_divergences_equals_the_integral_of_the_profile(mechanism, adjacency):
     closed = mechanism._rdp(ORDERS, adjacency)
     integral = np.max([p.renyi(ORDERS) for p in mechanism.profiles(adjacency)], axis=0)
     if mechanism.attained:
@@ -213,7 +213,7 @@ EXACT_ZCDP = ("laplace", "geometric", "randomized_response", "exponential")
         (RandomizedResponse(0.1, 6), "replace_one"),
     ],
 )
-def test_zcdp_is_the_largest_divergence_over_its_order(mechanism, adjacency):
+def test_rho_of_zcdp_is_the_largest_ratio_of_renyi_divergence_to_order(mechanism, adjacency):
     """Integrate the profile, except that of the exponential mechanism, which no pair attains."""
     orders = 1 + np.geomspace(1e-4, 1e3, 60)
     divergences = np.max([p.renyi(orders) for p in mechanism.profiles(adjacency)], axis=0)
@@ -227,7 +227,7 @@ def test_zcdp_is_the_largest_divergence_over_its_order(mechanism, adjacency):
     lambda: [p for p in pairs() if p[1] != "zero_out" and Runs.of(p[0], [1], p[1]).pure],
 )
 @pytest.mark.slow
-def test_no_bound_is_above_basic_composition_of_pure_releases(mechanism, adjacency):
+def test_epsilon_of_pure_mechanisms_is_at_most_that_of_basic_composition(mechanism, adjacency):
     question = {"delta": 1e-5, "steps": [1, 50], "adjacency": adjacency}
     basic = [g.epsilon for g in ACCOUNTANTS["basic"]().epsilon_curve(mechanism, **question)]
     pure = float(np.max([p.epsilon(0.0) for p in mechanism.profiles(adjacency)]))

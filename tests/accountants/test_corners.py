@@ -58,7 +58,7 @@ def mean_loss(sigma, q):
     ],
 )  # fmt: skip
 @pytest.mark.slow
-def test_epsilon_for_small_noise_and_many_steps_is_near_the_mean_loss(
+def test_epsilon_for_small_noise_and_many_steps_is_near_the_kl_divergence(
     sigma, q, steps, delta, width
 ):
     mean, spread = mean_loss(sigma, q)
@@ -69,7 +69,7 @@ def test_epsilon_for_small_noise_and_many_steps_is_near_the_mean_loss(
     assert width == math.inf or bound.epsilon <= bound.lower * (1 + width)
 
 
-def test_epsilon_of_many_pure_releases_is_near_the_mean_loss():
+def test_epsilon_of_many_pure_releases_is_near_the_kl_divergence():
     coin, noise = RandomizedResponse(0.1), Laplace(50.0)
     bound = PLD().epsilon(coin, delta=1e-5, steps=10**11, adjacency="replace_one")
     mean = 1e11 * 0.1 * math.tanh(0.05)
@@ -89,20 +89,20 @@ DRAWS = {
 
 
 @each("draws, steps", [*((draws, 1) for draws in DRAWS), ("none", 100), ("poisson", 100)])
-def test_tiny_noise_gives_a_reason_for_a_large_epsilon(draws, steps):
+def test_guarantee_for_tiny_noise_states_why_epsilon_is_large(draws, steps):
     run = {"delta": 1e-5, "steps": steps, "adjacency": "zero_out"}
     text = str(PLD().epsilon(DRAWS[draws](Gaussian(5e-4)), **run))
     assert text.endswith("one release betrays a record: epsilon is beyond every use)")
     assert PLD().epsilon(DRAWS[draws](Gaussian(5e-3)), **run).reason == ""
 
 
-def test_large_epsilon_because_of_many_steps_has_no_reason():
+def test_guarantee_for_many_steps_does_not_state_why_epsilon_is_large():
     assert PLD().epsilon(Gaussian(1.0), delta=1e-5, steps=10**7).reason == ""
     # At this sample rate a record is hardly ever sampled.
     assert PLD().epsilon(sampled(5e-4, 1e-8), delta=1e-5, steps=100).reason == ""
 
 
-def test_contradictory_bounds_are_discarded_and_other_rows_are_kept(monkeypatch):
+def test_contradictory_bounds_are_discarded_and_those_at_other_steps_are_kept(monkeypatch):
     ends = np.array([2.0, 3.0]), np.array([1.0, 3.1])
     monkeypatch.setattr(Lattice, "brackets", lambda *_, **__: ends)
     run = {"delta": 1e-5, "steps": 9}
@@ -128,7 +128,7 @@ def test_discretised_losses_have_total_mass_one_or_are_all_zero():
     assert masses[13] == 1 and masses.sum() == 1 and infinity == 0
 
 
-def test_epoch_of_one_batch_is_a_plain_gaussian():
+def test_epoch_of_one_batch_has_the_epsilon_of_a_plain_gaussian():
     run = {"delta": 1e-5, "steps": 10**6}
     plain = PLD().epsilon(Gaussian(30.0), adjacency="zero_out", **run)
     for epoch in (Shuffled(Gaussian(30.0), 1), RandomAllocation(Gaussian(30.0), 1)):
@@ -147,7 +147,7 @@ def test_dominating_gaussians_depend_on_the_adjacency():
     )
 
 
-def test_mechanism_with_tiny_losses_does_not_affect_others():
+def test_composing_a_mechanism_with_truncated_losses_does_not_lower_epsilon():
     """Even if all losses of one are truncated, the other mechanisms are composed."""
     rare = WithoutReplacement(Gaussian(0.01750844), 2.6515e-7)
     choice = WithoutReplacement(ExponentialMechanism(0.0273), 9.5328e-8)
@@ -174,13 +174,13 @@ def test_epsilon_is_0_if_summed_total_variation_is_below_delta():
     ],
 )
 @pytest.mark.slow
-def test_brackets_for_difficult_parameters_are_narrow(mechanism, adjacency, steps, delta, width):
+def test_epsilon_is_enclosed_for_difficult_parameters(mechanism, adjacency, steps, delta, width):
     bound = PLD().epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
     assert bound.kind == "bracket" and bound.epsilon <= bound.lower * (1 + width)
 
 
 @each("epsilon", [20.0, 28.0, 34.0, 40.0])
-def test_optimal_composition_of_nearly_deterministic_answers(epsilon):
+def test_optimal_composition_of_nearly_noiseless_randomized_responses_is_exact(epsilon):
     """Only the largest loss of ten answers counts: delta = p^10 (1 - exp(total - 10 epsilon))."""
     answer = ACCOUNTANTS["optimal"]().epsilon(
         RandomizedResponse(epsilon), delta=1e-5, steps=10, adjacency="replace_one"
@@ -197,7 +197,7 @@ def test_optimal_composition_of_nearly_deterministic_answers(epsilon):
      (smallest_noise_multiplier, 0.00187348, sampled(1.0, 0.01), {"epsilon": 1e6, "steps": 100}),
      (largest_sample_rate, 1.00029e-6, sampled(0.1, 0.01), {"epsilon": 1.0, "steps": 10})],
 )  # fmt: skip
-def test_calibrations_end_at_proved_values(search, expected, step, run):
+def test_calibrated_parameters_reach_the_target_epsilon(search, expected, step, run):
     """Searches once accepted "epsilon <= 0", or tried values that took minutes."""
     found = search(step, **run, delta=1e-5)
     # Without a lower bound on epsilon the search ends at a relative error of 1e-3.
@@ -207,7 +207,7 @@ def test_calibrations_end_at_proved_values(search, expected, step, run):
     assert again.epsilon == found.guarantee.epsilon <= run["epsilon"]
 
 
-def test_few_passes_are_made_if_the_lattice_does_not_narrow_the_bracket(monkeypatch):
+def test_lattice_refinement_stops_early_if_the_bracket_does_not_narrow(monkeypatch):
     """Twenty passes once changed nothing, and too little truncation gave epsilon = 0.0153."""
     tried, whole = [], Group._pass
     count = lambda *args, **more: tried.append(args) or whole(*args, **more)
@@ -228,14 +228,14 @@ def test_zcdp_for_tiny_noise_is_not_nan(rho):
 
 @each("name", ["pld", "zcdp", "rdp"])
 @each("step", [Gaussian(1e-17), sampled(1e-17, 0.1), sampled(1e-5, 0.1), Laplace(1e-40)])
-def test_bounds_for_tiny_noise_are_not_nan(name, step):
+def test_bounds_on_epsilon_for_tiny_noise_are_not_nan(name, step):
     for steps in (1, 10, 10**12):
         bound = ACCOUNTANTS[name]().epsilon(step, delta=1e-5, steps=steps)
         assert 0 <= bound.lower <= bound.epsilon
         assert bound.epsilon < math.inf or bound.reason
 
 
-def test_lower_bounds_do_not_decrease_with_the_steps(monkeypatch):
+def test_lower_bounds_on_epsilon_do_not_decrease_with_the_steps(monkeypatch):
     """A lower bound for few steps holds for more steps, which release the same and more."""
     step, delta = sampled(1.36, 0.0011), 1e-30
     many, few = PLD().epsilon_curve(step, delta=delta, steps=[32, 10])
@@ -252,7 +252,7 @@ def test_lower_bounds_do_not_decrease_with_the_steps(monkeypatch):
     assert [bound.lower for bound in ends] == [3.0, 0.0]
 
 
-def test_moments_of_little_noise_and_tiny_sample_rates():
+def test_renyi_divergences_for_little_noise_agree_with_integrals_of_profiles():
     """Overlapping peaks, once integrated separately, gave up to 1.3 % too much at order 4."""
     orders = np.concatenate([1 + np.geomspace(0.01, 10, 20), [300.5, 5000.5]])
     for sigma, q in [(0.3, 0.5), (0.2, 0.2), (0.05, 1e-8), (0.019, 0.3)]:
@@ -266,7 +266,7 @@ def test_moments_of_little_noise_and_tiny_sample_rates():
     assert np.all(epoch.rdp(orders[:1]) <= epoch.base.rdp(orders[:1]))
 
 
-def test_moments_of_very_many_atoms_need_little_memory():
+def test_renyi_divergences_of_sampled_integer_noise_need_little_memory():
     """One quadrature panel per atom and order once took 3 to 8 GiB."""
     sigma, q, orders = 3000.0, 0.1, np.array([1.5, 4.0, 30.0])
     k = np.arange(-40_000, 40_001.0)
@@ -290,7 +290,7 @@ def one_run(sigma, epsilon, delta):
 
 @each("sigma", [10.0, 1.0, 0.25])
 @mp.workdps(40)
-def test_bounds_of_exact_results_are_rounded_outwards(sigma):
+def test_bounds_on_epsilon_of_a_gaussian_are_rounded_outwards(sigma):
     delta_of, _ = gaussian_ends(1 / mpf(sigma))
     for delta in np.geomspace(1e-12, 0.3, 15) * float(delta_of(mpf(0))):
         bound = PLD().epsilon(Gaussian(sigma), delta=float(delta))
@@ -298,7 +298,7 @@ def test_bounds_of_exact_results_are_rounded_outwards(sigma):
         assert bound.lower >= bound.epsilon * (1 - 1e-11)
 
 
-def test_bound_of_one_run_is_exact_if_lower_and_upper_bound_agree():
+def test_epsilon_is_exact_if_its_lower_and_upper_bounds_agree():
     """Both bounds have a margin of 2e-12; a gap of 1e-9 means that two pairs differ."""
     epsilon = float(Gaussian(1.0).profiles()[0].epsilon(1e-5))
     for gap, kind in [(0.0, "exact"), (1e-9, "bracket")]:
@@ -307,7 +307,7 @@ def test_bound_of_one_run_is_exact_if_lower_and_upper_bound_agree():
 
 @each("epsilon", [0.01, 1.0, 5.0])
 @mp.workdps(30)
-def test_renyi_divergences_of_pure_mechanisms_near_order_1(epsilon):
+def test_renyi_divergences_of_pure_mechanisms_near_order_1_are_accurate(epsilon):
     """Moments are near 1 there; computing by their logarithms once lost a relative 1e-6."""
     e, orders = mpf(1) / mpf(1 / epsilon), [mpf(1 + x) for x in (1e-6, 0.01, 1.0, 63.0)]
     laplace = [(a * mp.exp((a - 1) * e) + (a - 1) * mp.exp(-a * e)) / (2 * a - 1) for a in orders]
@@ -334,7 +334,7 @@ def binomial_tail(k, chance, steps):
 
 @each("steps, size", [(10**3, 1.0), (10**6, 5.0), (10**8, 1.0)])
 @mp.workdps(30)
-def test_error_bound_of_binomial_tails_covers_the_rounded_argument(steps, size):
+def test_error_bound_of_binomial_tails_includes_rounding_of_the_probability(steps, size):
     """The relative error grows like the square root of the number of trials."""
     epsilon = size / math.sqrt(steps)
     chance = 1 / (1 + mp.exp(-mpf(epsilon)))
@@ -345,7 +345,7 @@ def test_error_bound_of_binomial_tails_covers_the_rounded_argument(steps, size):
     assert_suits(float(theorems.tails_error(np.array(steps))), errors)
 
 
-def test_sample_rate_with_ten_digits_gives_whole_batches():
+def test_sample_rate_with_ten_digits_leaves_no_incomplete_batch():
     """A rate rounded to ten digits loses no batch; at eight digits an incomplete batch remains."""
     of = lambda rate, **more: SamplingScheme.of(Gaussian(1.0), "shuffled", rate, 1, **more)
     for count in range(1, 400):

@@ -43,13 +43,13 @@ SHUFFLED = dataclasses.replace(RUN, noise_multiplier=1.0, steps=300, sampling="s
      *((size, 1, epochs, round(size * epochs))
        for size in (10, 1000, 100_000) for epochs in (1.1, 2.2, 4.7, 9.3))],
 )  # fmt: skip
-def test_steps_are_rounded_up_but_not_by_rounding_errors(size, batch, epochs, steps):
+def test_number_of_steps_is_rounded_up_but_not_by_rounding_errors(size, batch, epochs, steps):
     loader = {"dataset_size": size, "batch_size": batch, "epochs": epochs}
     run = DPSGD.from_epochs(**loader, noise_multiplier=1.0)
     assert (run.steps, run.sample_rate) == (steps, batch / size)
 
 
-def test_each_sampling_scheme_has_a_mechanism():
+def test_each_sampling_scheme_maps_to_its_mechanism():
     make = lambda **changes: dataclasses.replace(RUN, **changes).mechanism
     assert make() == PoissonSubsampled(Gaussian(4.0), 0.01)
     assert make(sampling="without_replacement") == WithoutReplacement(Gaussian(4.0), 0.01)
@@ -62,7 +62,7 @@ def test_each_sampling_scheme_has_a_mechanism():
     assert RUN.composed.parts() == ((RUN.mechanism, 10_000),)
 
 
-def test_guarantee_is_that_of_the_accountant():
+def test_guarantee_of_a_plan_equals_the_epsilon_of_its_mechanism():
     for chosen in ("rdp", ACCOUNTANTS["rdp"]()):
         stated = RUN.guarantee(chosen, delta=1e-5)
         assert stated == ACCOUNTANTS["rdp"]().epsilon(RUN.mechanism, delta=1e-5, steps=10_000)
@@ -96,7 +96,7 @@ def test_shuffled_epochs_drop_the_incomplete_batch():
 
 @pytest.mark.slow
 @each("sampling", EPOCH_SAMPLINGS)
-def test_upper_bounds_count_begun_epochs_and_lower_bounds_completed_ones(sampling):
+def test_upper_bounds_count_begun_epochs_and_lower_bounds_complete_epochs(sampling):
     law = ACCOUNTANTS["pld"](rtol=1e-2, most_cells=2**12)
     run = dataclasses.replace(SHUFFLED, sampling=sampling, sample_rate=0.1, noise_multiplier=2.0)
     one, two = (run.guarantee(law, delta=1e-5, steps=n) for n in (10, 20))
@@ -116,7 +116,7 @@ def test_upper_bounds_count_begun_epochs_and_lower_bounds_completed_ones(samplin
 
 
 @each("sampling", SAMPLINGS + EPOCH_SAMPLINGS)
-def test_guarantees_at_many_steps_equal_single_guarantees(sampling):
+def test_guarantees_at_several_steps_equal_those_computed_one_by_one(sampling):
     rate = 1.0 if sampling == "none" else 0.01
     run = dataclasses.replace(RUN, sampling=sampling, sample_rate=rate)
     steps = [0, 1, 100, 150, 1000]
@@ -178,7 +178,7 @@ def test_phases_map_each_step_to_its_phase():
 
 
 @pytest.mark.slow
-def test_upper_bounds_count_begun_epochs_of_each_phase_and_lower_bounds_complete_ones():
+def test_upper_bounds_count_begun_and_lower_bounds_complete_epochs_of_each_phase():
     first = dataclasses.replace(SHUFFLED, sample_rate=0.1, steps=15)
     run = Phases((first, dataclasses.replace(first, noise_multiplier=2.0, steps=10)))
     loud, quiet = (phase.mechanism for phase in run.phases)
@@ -191,7 +191,7 @@ def test_upper_bounds_count_begun_epochs_of_each_phase_and_lower_bounds_complete
     assert stated.lower == pytest.approx(complete.lower, rel=1e-3) and stated.lower > 0
 
 
-def test_phases_may_mix_samplings_with_the_same_adjacency():
+def test_phases_may_mix_sampling_schemes_with_the_same_adjacency():
     zeroed = Phases((RUN, SHUFFLED)).guarantee("rdp", delta=1e-5, adjacency="zero_out")
     parts = Composed([(RUN.mechanism, 10_000), (SHUFFLED.mechanism, 3)])
     exact = ACCOUNTANTS["rdp"]().epsilon(parts, delta=1e-5, adjacency="zero_out")
@@ -205,7 +205,7 @@ def test_phases_may_mix_samplings_with_the_same_adjacency():
      ("rdp", 250, {"sample_rate": 0.01, "steps": 250, "sampling": "shuffled"}),
      ("zcdp", 50, {"sample_rate": 1.0, "steps": 50, "sampling": "none"})],
 )  # fmt: skip
-def test_for_epsilon_returns_the_least_noise_that_reaches_it(accountant, steps, fields):
+def test_least_noise_that_reaches_a_target_epsilon_is_found(accountant, steps, fields):
     run = DPSGD.for_epsilon(3.0, accountant, delta=1e-5, **fields, max_grad_norm=0.5)
     less = dataclasses.replace(run, noise_multiplier=0.99 * run.noise_multiplier)
     spent, more = (plan.guarantee(accountant, delta=1e-5).epsilon for plan in (run, less))
@@ -215,7 +215,7 @@ def test_for_epsilon_returns_the_least_noise_that_reaches_it(accountant, steps, 
 
 
 @pytest.mark.slow
-def test_plans_are_accepted_as_mechanisms():
+def test_accountants_and_searches_accept_plans_in_place_of_mechanisms():
     run, target = DPSGD(noise_multiplier=1.1, sample_rate=0.004, steps=1000), TARGET
     step, counted = run.mechanism, {"steps": 1000}
     for search in (smallest_noise_multiplier, largest_sample_rate):
@@ -232,7 +232,7 @@ def test_plans_are_accepted_as_mechanisms():
     assert DPSGD.for_epsilon(**target, **epochs).noise_multiplier == pytest.approx(found.value)
 
 
-def test_plan_has_a_true_positive_rate_and_an_advantage():
+def test_plan_bounds_the_true_positive_rate_and_advantage_of_attacks():
     run, rates = dataclasses.replace(RUN, steps=1000), np.array([[0.01, 0.1], [0.5, 0.9]])
     lower, upper = run.true_positive_rate(false_positive_rate=rates)
     assert lower.shape == (2, 2) and np.all(rates < lower) and np.all(lower <= upper)
@@ -243,6 +243,6 @@ def test_plan_has_a_true_positive_rate_and_an_advantage():
     assert least.guarantee.delta <= 0.05
 
 
-def test_help_shows_the_parameters_of_a_class():
+def test_signature_of_a_class_lists_its_parameters():
     assert [*inspect.signature(Gaussian).parameters] == ["noise_multiplier"]
     assert [*inspect.signature(DPSGD).parameters][:2] == ["noise_multiplier", "sample_rate"]

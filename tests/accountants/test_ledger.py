@@ -61,7 +61,7 @@ def transcripts(ledger, log_p=0.0, log_q=0.0, transcript=()):
     ],
 )
 @pytest.mark.slow
-def test_adaptive_choices_stay_within_the_budget(epsilon, delta, settings):
+def test_adaptively_chosen_releases_stay_within_the_budget(epsilon, delta, settings):
     ledger = Ledger(epsilon=epsilon, delta=delta, adjacency="replace_one", **settings)
     pairs = list(transcripts(ledger))
     assert sum(math.exp(p) for p, _ in pairs) == pytest.approx(1)
@@ -72,7 +72,7 @@ def test_adaptive_choices_stay_within_the_budget(epsilon, delta, settings):
     assert sum(max(math.exp(p) - math.exp(0.7 * epsilon + q), 0) for p, q in pairs) > 0
 
 
-def test_budget_of_one_accepts_ten_releases_of_a_tenth():
+def test_budget_of_epsilon_1_accepts_ten_releases_of_epsilon_one_tenth():
     for delta, adaptive in ((0, True), (0, False), (1e-5, True)):
         ledger = Ledger(epsilon=1.0, delta=delta, adaptive=adaptive)
         for _ in range(10):
@@ -107,7 +107,7 @@ def test_plan_fits_a_budget_equal_to_its_epsilon(method, adaptive):
         assert not parts.fits(first.mechanism, steps=10)
 
 
-def test_total_of_a_fixed_list_is_the_bound_of_its_composition():
+def test_epsilon_of_a_fixed_list_of_releases_is_that_of_their_composition():
     ledger = Ledger(delta=1e-5, adaptive=False)
     run = [(Gaussian(30.0), 40), (Laplace(20.0), 3), (PoissonSubsampled(Gaussian(1.0), 0.01), 50)]
     for mechanism, steps in run:
@@ -121,7 +121,7 @@ def test_total_of_a_fixed_list_is_the_bound_of_its_composition():
     assert ledger.guarantee.epsilon == rdp.epsilon
 
 
-def test_remaining_is_the_largest_pure_release_that_fits():
+def test_remaining_budget_is_the_largest_pure_epsilon_that_fits():
     for adaptive in (True, False):
         ledger = Ledger(**BUDGET, adaptive=adaptive)
         assert ledger.remaining == pytest.approx(1.0)
@@ -141,7 +141,7 @@ def test_refused_releases_leave_the_ledger_unchanged():
     assert ledger == before
 
 
-def test_approximate_dp_releases_use_the_reserve():
+def test_approximate_dp_releases_use_the_delta_reserved_for_them():
     ledger = Ledger(epsilon=1.0, delta=1e-6)
     for _ in range(10):
         ledger.add(ApproximateDP(0.1, 1e-7))
@@ -212,7 +212,7 @@ def test_ledger_is_saved_read_and_shown(tmp_path):
             Ledger.read(tmp_path / "other.json")
 
 
-def test_zero_and_overflowing_counts_cannot_bypass_the_budget():
+def test_releases_that_run_zero_or_too_many_times_cannot_bypass_the_budget():
     ledger = Ledger(**BUDGET)
     ledger.add(Laplace(20.0))
     never = DPSGD(noise_multiplier=1.0, sample_rate=1.0, steps=0)
@@ -252,7 +252,7 @@ def test_reserve_reduces_the_delta_of_the_renyi_filter():
 
 
 @each("epsilon, delta", [(0.5, 0.1), (2.0, 1e-3), (0.0, 0.2)])
-def test_approximate_dp_has_the_profile_of_the_worst_release(epsilon, delta):
+def test_profile_of_approximate_dp_is_that_of_the_worst_such_mechanism(epsilon, delta):
     (profile,) = ApproximateDP(epsilon, delta).profiles()
     assert float(profile.delta(epsilon)) == pytest.approx(delta, rel=1e-12)
     variation = delta + (1 - delta) * math.tanh(epsilon / 2)

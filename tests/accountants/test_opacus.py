@@ -9,7 +9,7 @@ pytestmark = pytest.mark.slow
 
 # Warnings of opacus (its generator is not secure) and torch (its hooks see no input gradient).
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
-def test_opacus_run_has_the_guarantee_of_its_steps(tmp_path):
+def test_opacus_states_the_epsilon_of_the_steps_taken(tmp_path):
     import torch
     from opacus import PrivacyEngine
     from torch.utils.data import DataLoader, TensorDataset

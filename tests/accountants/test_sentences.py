@@ -50,7 +50,7 @@ def runs(seed, count):
 
 
 @each("method, count", {"pld": 40, "rdp": 8, "optimal": 8, "zcdp": 8}.items())
-def test_guarantees_are_true_as_printed(method, count):
+def test_printed_guarantees_are_true_despite_rounding(method, count):
     for mechanism, steps, delta in runs(5, count):
         assert_true(mechanism.guarantee(method, delta=delta, steps=steps), mechanism, steps)
 
@@ -63,12 +63,12 @@ def test_printed_deltas_are_parsed_exactly(delta):
 
 
 @each("epsilon", [1.0, 1 / 3, 0.123456789])
-def test_deltas_at_an_epsilon_are_true_as_printed(epsilon):
+def test_printed_deltas_at_a_given_epsilon_are_true_despite_rounding(epsilon):
     for mechanism in (Gaussian(1.0), Laplace(1.1), PoissonSubsampled(Gaussian(2.0), 0.03)):
         assert_true(ACCOUNTANTS["pld"]().delta(mechanism, epsilon=epsilon), mechanism)
 
 
-def test_calibrations_are_true_at_the_parameter_that_they_print():
+def test_guarantees_of_calibrations_hold_at_the_printed_parameter():
     for mechanism, steps, delta in runs(11, 4):
         for search in (smallest_noise_multiplier, largest_sample_rate):
             found = search(mechanism, epsilon=2.0, delta=delta, steps=steps)

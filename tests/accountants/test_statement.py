@@ -64,7 +64,7 @@ def test_statement_of_each_plan_is_complete(plan, own, words):
     assert all(assumed in unfolded for assumed in stated.guarantee.assumptions)
 
 
-def test_stated_true_positive_rate_is_the_best_against_a_gaussian():
+def test_statement_gives_the_largest_true_positive_rate_against_a_gaussian():
     whole = DPSGD(noise_multiplier=2.0, sample_rate=1.0, steps=4, sampling="none")
     stated = whole.statement(**PARTS | {"sampling": "none"})  # type: ignore[arg-type]
     assert stated.true_positive_rate == pytest.approx(norm.cdf(norm.ppf(0.01) + 1.0), rel=1e-6)
@@ -112,21 +112,21 @@ def test_incomplete_and_untrue_statements_are_refused(plan, part, message):
         plan.statement(**PARTS | part)
 
 
-def test_number_of_records_is_that_of_the_plan():
+def test_statement_takes_the_number_of_records_from_the_plan():
     assert COUNTED.statement(**PARTS | {"records": None}).records == 9_000
     assert Phases((RUN, COUNTED)).units == 9_000 and Phases((RUN, RUN)).units is None
     with pytest.raises(ValueError, match="one dataset_size in all phases, got "):
         Phases((COUNTED, RUN, replace(COUNTED, dataset_size=9_001)))
 
 
-def test_release_of_the_last_model_has_no_lower_bound():
+def test_statement_for_the_last_model_has_no_lower_bound_on_epsilon():
     stated = RUN.statement(**PARTS | {"released": "last_model"})
     assert (stated.guarantee.kind, stated.guarantee.lower) == ("upper", 0.0)
     assert stated.guarantee.epsilon == STATED.guarantee.epsilon
     assert STATED.guarantee.kind == "bracket"
 
 
-def test_local_model_needs_no_trusted_party():
+def test_statement_in_the_local_model_needs_no_trusted_party():
     plan = replace(RUN, sampling="none", sample_rate=1.0)
     own = {"sampling": "none", "trust": "local", "trusted": ""}
     assert plan.statement(**PARTS | own).rows["Trust"].startswith("local, trusting nobody: ")
@@ -153,7 +153,7 @@ def test_statement_names_only_the_theorem_used(plan, own, words):
 
 
 @pytest.mark.slow
-def test_certificate_must_be_of_the_stated_run_and_is_included():
+def test_statement_includes_a_certificate_only_of_its_own_run():
     step = PoissonSubsampled(Gaussian(1.1), 0.01)
     proof = certify(step, steps=500, delta=1e-5)
     stated = RUN.statement(**PARTS, certificate=proof)
@@ -168,7 +168,7 @@ def test_certificate_must_be_of_the_stated_run_and_is_included():
         Phases((RUN, replace(RUN, sample_rate=0.02))).statement(**PARTS, certificate=proof)
 
 
-def test_card_has_every_part_and_no_external_resources():
+def test_card_shows_every_part_of_the_statement_and_no_external_resources():
     card = STATED.card()
     assert not re.search(r"src=|href=|url\(|<image>", card)
     for part, words in STATED.rows.items():
@@ -176,7 +176,7 @@ def test_card_has_every_part_and_no_external_resources():
         assert f">{words}</" in html.unescape(card) and (f">{part}</" in card or part == "Promise")
 
 
-def test_latex_escapes_special_characters():
+def test_latex_of_a_statement_escapes_special_characters():
     body = STATED.latex().splitlines()[1:-1]
     bare = re.compile(r"(?<!\\)[%#_]")
     assert len(body) == len(STATED.rows) and not [row for row in body if bare.search(row)]
@@ -184,7 +184,7 @@ def test_latex_escapes_special_characters():
     assert all(len(re.findall(r"(?<!\\)&", row)) == 1 for row in body)
 
 
-def test_json_has_full_precision():
+def test_json_of_a_statement_has_full_precision():
     written = json.loads(STATED.json())
     assert written["guarantee"]["epsilon"] == STATED.guarantee.epsilon
     assert written["words"] == STATED.rows and written["certificate"] is None

@@ -27,7 +27,7 @@ def pairs_of_best(tuned):
 
 
 @each_law
-def test_no_ranking_of_the_answers_leaks_more_than_the_bound(tries, shape):
+def test_best_of_several_runs_leaks_at_most_the_bound_for_every_ranking(tries, shape):
     tuned, orders = Tuned(ANSWERS, tries=tries, shape=shape), np.array([1.5, 2.0, 8.0, 64.0])
     bounds = tuned.rdp(orders, adjacency="replace_one")
     stated = [tuned.guarantee(delta=d, adjacency="replace_one") for d in (1e-6, 1e-2)]
@@ -44,7 +44,7 @@ def test_no_ranking_of_the_answers_leaks_more_than_the_bound(tries, shape):
 
 
 @each_law
-def test_number_of_runs_has_the_distribution_of_the_theorem(tries, shape):
+def test_number_of_tuning_runs_has_the_stated_distribution(tries, shape):
     tuned, rng = Tuned(ANSWERS, tries=tries, shape=shape), np.random.default_rng(1)
     law = repetitions(shape=shape, stop=tuned.stop)
     assert law @ np.arange(1, law.size + 1) == pytest.approx(tries, rel=1e-6)
@@ -59,7 +59,7 @@ def test_number_of_runs_has_the_distribution_of_the_theorem(tries, shape):
     assert distance < chi2.isf(1e-6, max(expected.size - 1, 1))
 
 
-def test_guarantee_states_its_assumptions():
+def test_guarantee_of_tuning_states_its_assumptions():
     run = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000).composed
     stated = Tuned(run, tries=10).guarantee(delta=1e-5)
     assert (stated.kind, stated.adjacency) == ("upper", "add_remove")

@@ -53,7 +53,7 @@ SHOWN = ("guarantee", "no bound", "plan", "phases", "federated", "pate", "statem
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_results_are_values(name):
+def test_results_can_be_copied_hashed_and_serialised(name):
     value = VALUES[name]
     for same in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
         assert (same, hash(same)) == (value, hash(value))

@@ -88,7 +88,7 @@ def of_gaussian():
         (one_run, gaussian_canaries, GAUSSIAN, True),
     ],
 )
-def test_false_alarms_are_rare_only_at_the_true_delta_and_confidence(bound, draw, target, good):
+def test_audits_give_few_false_alarms_only_at_the_true_delta(bound, draw, target, good):
     limit = of_gaussian() if "assume" in target else EPSILON
     target = {"confidence": CONFIDENCE} | target
     count = alarms(lambda *scores: bound(*scores, **target), draw, limit)
@@ -96,7 +96,7 @@ def test_false_alarms_are_rare_only_at_the_true_delta_and_confidence(bound, draw
 
 
 @pytest.mark.parametrize(("canaries", "guesses"), [(4, 4), (8, 5), (10, 10)])
-def test_worst_case_false_alarm_rate_is_near_the_level(canaries, guesses):
+def test_worst_case_false_alarm_rate_is_near_the_error_level(canaries, guesses):
     about = {"canaries": canaries, "guesses": guesses}
     for epsilon, delta in ((0.5, 0.0), (1.0, 0.02), (2.0, 0.1)):
         bounds = [
@@ -114,7 +114,7 @@ def test_worst_case_false_alarm_rate_is_near_the_level(canaries, guesses):
         assert chances[(accused[0] if accused else guesses + 1) - 1] > 0.2 / 1.4
 
 
-def test_scores_that_choose_the_threshold_do_not_raise_the_bound():
+def test_scores_used_to_choose_the_threshold_do_not_raise_the_bound():
     rng = np.random.default_rng(0)
     result, noise = np.ones(100), rng.random(100)
     halves = np.concatenate([result, noise]), np.concatenate([-result, rng.random(100)])
@@ -152,7 +152,7 @@ def test_several_planned_tests_divide_the_error_level():
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=4, max_size=20), st.randoms())
-def test_bounds_ignore_the_order_of_canaries_and_ties_never_raise_them(canaries, random):
+def test_bounds_ignore_the_order_of_canaries_and_never_rise_with_ties(canaries, random):
     look = {"delta": 0.0, "confidence": 0.6}
     permuted = random.sample(canaries, len(canaries))
     for guesses in (None, (1, 2), (3, 0)):
@@ -172,7 +172,7 @@ def typical_run(mu, canaries):
 
 # Gaussians whose epsilons at delta = 1e-5 are 1, 2, 4 and 8.
 @pytest.mark.parametrize("mu", [0.268, 0.502, 0.925, 1.666])
-def test_default_guesses_are_near_the_best_and_more_canaries_raise_the_bound(mu):
+def test_default_number_of_guesses_is_near_the_best_and_more_canaries_help(mu):
     proved, look = [], {"delta": 1e-5, "confidence": 0.95}
     for canaries in (20, 100, 300, 1000, 10_000, 100_000):
         run = typical_run(mu, canaries)
@@ -184,7 +184,7 @@ def test_default_guesses_are_near_the_best_and_more_canaries_raise_the_bound(mu)
     assert proved == sorted(proved) and proved[3] > 0.15
 
 
-def test_from_counts_has_known_values_with_and_without_assuming_gaussian_noise():
+def test_bounds_from_counts_equal_known_values_and_rise_if_gaussian_noise_is_assumed():
     about = {"positives": 1000, "negatives": 1000, "delta": 1e-5, "confidence": 0.95}
     best = from_counts(true_positives=1000, false_positives=0, **about)
     assert best.epsilon == pytest.approx(5.600577, abs=1e-6)

@@ -104,7 +104,7 @@ def test_all_planted_bugs_but_one_are_caught(bug):
     assert audited(bug, 1, correct=True)[1] == 0
 
 
-def test_correct_code_is_refuted_as_rarely_as_the_confidence_states():
+def test_audit_refutes_correct_code_at_most_as_often_as_stated():
     proved, accused, claimed = audited("noise without C", 100, correct=True)
     assert accused <= binom.isf(1e-6, 100, 1 - CONFIDENCE)
     # The audit has power: its lower bound is above a fifth of the claimed epsilon.

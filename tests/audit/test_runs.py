@@ -13,7 +13,7 @@ def noisy(included, seed):
     return included + np.random.default_rng(seed).normal(size=included.size)
 
 
-def test_each_run_draws_its_own_flags_and_seed_from_one_seed():
+def test_each_run_draws_its_canaries_and_its_seed_from_one_seed():
     seeds = []
     seen = observe(lambda included, seed: seeds.append(seed) or 1.0 * included, **FEW)
     assert len(set(seeds)) == 6 and np.array_equal(seen.scores, seen.included)
@@ -27,7 +27,7 @@ def test_each_run_draws_its_own_flags_and_seed_from_one_seed():
     assert not np.array_equal(other.included, seen.included)
 
 
-def test_bound_is_by_from_scores_for_one_canary_and_else_by_one_run():
+def test_bound_compares_scores_for_one_canary_and_counts_guesses_for_several():
     alone = {"canaries": 1, "runs": 400}
     seen = observe(noisy, **alone)
     worlds = seen.scores[seen.included], seen.scores[~seen.included]

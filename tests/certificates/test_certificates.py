@@ -42,7 +42,7 @@ ABADI = {"noise_multiplier": "4", "sample_rate": "0.01", "steps": 10_000}
     ],
 )  # fmt: skip
 @pytest.mark.slow
-def test_certificates_of_engine_brackets_are_proved(mechanism, steps, delta, adjacency):
+def test_checker_proves_brackets_computed_by_the_engine(mechanism, steps, delta, adjacency):
     run = {"steps": steps, "delta": delta, "adjacency": adjacency}
     text = certify(mechanism, **run)
     assert check(text).startswith("proved: ")
@@ -58,7 +58,7 @@ def test_certificates_of_engine_brackets_are_proved(mechanism, steps, delta, adj
 
 @each("mechanism", [Gaussian(10.0), sampled(10.0, 0.1)])
 @each("adjacency", ["add_remove", "replace_one"])
-def test_epsilon_zero_is_proved_and_a_lower_end_of_zero_is_accepted(mechanism, adjacency):
+def test_checker_proves_epsilon_0_and_accepts_0_as_a_lower_end(mechanism, adjacency):
     text = certify(mechanism, delta=0.3, adjacency=adjacency)
     assert check(text).startswith("proved: 0 <= epsilon <= 0 for ")
     assert "<= epsilon <= 10 for " in check(
@@ -114,7 +114,7 @@ def test_moment_generating_function_is_enclosed(bits, side):
 
 
 @each("side, power, other", [("remove", 21, 0), ("add", -20, 0), ("replace", 21, -20)])
-def test_integral_beyond_the_outermost_nodes_is_bounded(side, power, other):
+def test_error_bound_includes_the_integral_beyond_the_outermost_nodes(side, power, other):
     """At 16 bits the nodes end early; for an added record, f^-20 has a heavy left tail."""
     sigma, q = 4.0, 0.9
     with ctx.workprec(16):
@@ -256,7 +256,7 @@ def test_altered_field_is_refused_or_proved_at_its_decimal_value(data):
 
 @examples(150)
 @given(st.text(HOSTILE, max_size=6))
-def test_text_is_refused_or_parsed_as_an_exact_number(text):
+def test_number_in_a_certificate_is_refused_or_parsed_exactly(text):
     try:
         ball = _number(text)
     except NotProvedError:

@@ -39,7 +39,7 @@ def candidate(case):
     return {name: value for name, value in case.items() if name not in found}
 
 
-def test_suite_matches_its_schema_and_the_seeded_draw_of_its_cases():
+def test_suite_matches_its_schema_and_has_the_cases_drawn_from_its_seed():
     jsonschema.validate(SUITE, json.loads((make.HERE / "schema.json").read_text()))
     assert make.FILE.stat().st_size <= 10**6 and make.HEAD.items() <= SUITE.items()
     assert len({case["id"] for case in CASES}) == len(CASES) == 2212
@@ -75,7 +75,7 @@ def test_cases_are_proved_again_and_altered_brackets_are_refused(family, monkeyp
         assert make.judged(candidate(case)) == ("no proof" if proof else "the oracle disagrees")
 
 
-def test_epsilons_read_between_table_entries_are_upper_bounds():
+def test_epsilon_read_from_or_between_table_entries_is_an_upper_bound():
     text = (make.HERE / "tables.md").read_text()
     assert text == make.tables(CASES) and from_markdown(text).count('<div class="sheet">') == 7
     printed = {place: float(round_up(float(case["upper"]))) for place, case in RUNS.items()}
@@ -170,7 +170,7 @@ def test_runner_is_valid_python_39_and_interleaves_families_of_cases():
         assert {"drawn", "sheet"} & {*early} and {*early} - {"drawn", "sheet"}
 
 
-def test_brackets_in_findings_are_those_of_the_suite():
+def test_findings_quote_the_brackets_of_the_suite():
     """Each bracket that a finding quotes is the bracket of a case."""
     ends = {case["lower"]: case["upper"] for case in CASES}
     readme = (make.HERE / "README.md").read_text()

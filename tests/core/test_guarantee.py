@@ -36,13 +36,13 @@ NO_NOISE = {"epsilon": math.inf, "reason": "no noise"}
         ("upper", True, NO_NOISE, "epsilon <= inf", " (no noise)"),
     ],
 )
-def test_printed_sentence_and_is_bound_of_each_kind_of_guarantee(kind, is_bound, more, text, note):
+def test_each_kind_of_guarantee_prints_its_own_sentence(kind, is_bound, more, text, note):
     stated = guarantee(kind, **more)
     assert str(stated) == f"{text} at delta = 1.0e-05, add_remove, by m{note}"
     assert stated.is_bound == is_bound
 
 
-def test_figures_print_a_relation_sign_except_for_upper_bounds():
+def test_labels_of_figures_show_a_relation_sign_except_for_upper_bounds():
     assert set(KINDS) == set(get_args(Kind))
     shown = {kind: on_figures.epsilon(guarantee(kind)) for kind in KINDS}
     signs = {kind: number.partition(on_figures.NARROW_SPACE)[0] for kind, number in shown.items()}
@@ -80,7 +80,7 @@ def test_round_up_is_not_below_and_round_down_not_above_the_value(value, digits)
      (1e-5, "1e-05", "1e-05"), (123456.0, "1.235e+05", "1.234e+05"),
      (np.float32(0.1), "0.1001", "0.1")],
 )  # fmt: skip
-def test_rounding_of_special_values(value, up, down):
+def test_special_values_are_rounded_up_and_down(value, up, down):
     assert (round_up(value), round_down(value)) == (up, down)
 
 
@@ -91,7 +91,7 @@ def test_rounding_of_special_values(value, up, down):
         {"lower": math.nan}, {"lower": -0.1}, {"delta": math.nan}, {"delta_lower": 2e-5},
     ],
 )  # fmt: skip
-def test_guarantee_refuses_negative_nan_and_exchanged_ends(ends):
+def test_guarantee_refuses_bounds_that_are_negative_nan_or_exchanged(ends):
     with pytest.raises(ValueError, match=r"Expected 0 <= lower end <= (epsilon|delta), got"):
         guarantee("bracket", **ends)
 

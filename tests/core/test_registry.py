@@ -38,7 +38,7 @@ def copied(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-def test_class_in_new_module_is_registered_and_works(copied):
+def test_class_in_a_new_module_is_registered_and_works(copied):
     copied = Registry("more_accountants", Accountant)
     assert set(copied) == {*ACCOUNTANTS, "doubled"}
     assert copied["doubled"]().epsilon(Gaussian(1.0), delta=1e-5).method == "doubled"

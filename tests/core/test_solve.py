@@ -31,7 +31,7 @@ SHAPES = {
 
 
 @each("value", SHAPES.values())
-def test_function_was_evaluated_at_the_returned_root_and_is_at_most_0(value):
+def test_function_is_evaluated_and_at_most_0_at_the_returned_root(value):
     watched, bisected, far = (
         Recorder(value),
         Recorder(lambda x: value(x) <= 0),
@@ -47,7 +47,7 @@ def test_function_was_evaluated_at_the_returned_root_and_is_at_most_0(value):
     assert len(watched.calls) <= 173
 
 
-def test_smooth_root_needs_few_evaluations_and_a_root_may_be_the_lower_end():
+def test_root_of_a_smooth_function_needs_few_evaluations():
     assert first_true(lambda x: x >= 1.0, lower=3.0, upper=9.0) == 3.0
     assert decreasing_root(lambda x: 1.0 - x, lower=3.0, upper=9.0) == 3.0
     # A shape similar to log delta.
@@ -74,7 +74,7 @@ CROSSED = {
 
 @each("guess", [-20.0, 0.0, 1.6999, 1.7001, 30.0])
 @each("value", CROSSED.values())
-def test_crossing_returns_evaluated_points_on_both_sides_of_the_root(value, guess):
+def test_root_search_returns_evaluated_points_on_both_sides_of_the_root(value, guess):
     watched = Recorder(value)
     solution = crossing(watched, guess=guess, lower=-25.0, upper=25.0, tolerance=1e-6)
     assert value(solution.x) <= 0 < value(solution.below)
@@ -86,7 +86,7 @@ def test_crossing_returns_evaluated_points_on_both_sides_of_the_root(value, gues
     assert len(watched.calls) <= 3 * 26 + 9
 
 
-def test_crossing_of_a_smooth_function_is_fast_and_stays_in_the_range():
+def test_root_search_is_fast_on_smooth_functions_and_stays_in_the_range():
     places = {"guess": 1.0, "lower": 0.0, "upper": 5.0, "tolerance": 1e-6}
     for name, most in (("straight", 6), ("bent", 9)):
         watched, again = Recorder(CROSSED[name]), Recorder(CROSSED[name])
@@ -98,7 +98,7 @@ def test_crossing_of_a_smooth_function_is_fast_and_stays_in_the_range():
     assert (never.x, never.below) == (math.inf, 5.0)
 
 
-def test_crossing_on_a_grid_evaluates_only_grid_points():
+def test_root_search_on_a_grid_evaluates_only_grid_points():
     def whole(x, a, b):
         first, last = np.clip([np.floor(a) + 1, np.ceil(b) - 1], -50, 50)
         return float(np.clip(np.floor(x), first, last)) if first <= last else b
@@ -110,7 +110,7 @@ def test_crossing_on_a_grid_evaluates_only_grid_points():
         assert all(x == round(float(x)) for x in watched.calls)
 
 
-def test_maximise_is_elementwise():
+def test_each_element_of_an_array_is_maximised_separately():
     tops = np.array([-3.0, 0.0, 4.9])
     place = maximise(lambda x: -((x - tops) ** 2), lower=-5.0, upper=5.0, shape=tops.shape)
     # In double precision a quadratic is flat within the square root of an ulp.

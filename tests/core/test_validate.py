@@ -25,7 +25,7 @@ CASES = [
 
 
 @each("check, expected, good, values, types", CASES)
-def test_message_has_name_expected_range_and_value(check, expected, good, values, types):
+def test_error_states_argument_name_expected_range_and_value(check, expected, good, values, types):
     for value in good:
         check(sample_rate=value)
     cases = [(ValueError, value) for value in values]
@@ -35,7 +35,7 @@ def test_message_has_name_expected_range_and_value(check, expected, good, values
             check(sample_rate=value)
 
 
-def test_errors_name_the_first_wrong_argument_or_the_reason():
+def test_errors_name_the_first_invalid_argument_or_the_reason():
     with pytest.raises(ValueError, match="delta"):
         validate.probability(epsilon=0.5, delta=2.0, slack=3.0)
     error = validate.unsupported("replace_one for x", "it has no theorem")

@@ -17,7 +17,7 @@ def drawn():
     return synthetic_digits(count=COUNT)
 
 
-def test_images_have_their_shapes_and_shipped_digits_are_those_of_uci(drawn):
+def test_images_have_the_stated_shapes_and_shipped_digits_are_those_of_uci(drawn):
     for (images, labels), shape in ((shipped.digits(), (1797, 8, 8)), (drawn, (COUNT, 28, 28))):
         assert images.shape == shape and images.dtype == np.float32
         assert images.min() == 0 and 0.9 < images.max() <= 1
@@ -45,7 +45,7 @@ def numbered(count):
     return datasets.Labelled(np.arange(count, dtype=np.float32), np.arange(count))
 
 
-def test_split_is_a_partition_that_ignores_the_content_of_records():
+def test_split_puts_each_record_in_one_part_independent_of_its_content():
     for count, *shares, sizes in ((103, 0.1, 0.3, [62, 10, 31]), (5, 0, 0.2, [4, 0, 1])):
         parts = split(numbered(count), validation=shares[0], test=shares[1])
         assert [len(part.labels) for part in parts] == sizes
@@ -62,7 +62,7 @@ def test_split_is_a_partition_that_ignores_the_content_of_records():
         split(numbered(5), validation=-0.1)
 
 
-def test_school_table_keeps_its_hash_and_the_training_digits():
+def test_school_table_has_its_recorded_hash_and_the_training_digits():
     pupils, (images, labels) = school(), split(shipped.digits(), validation=0.0)[0]
     assert np.array_equal(pupils.images, images) and np.array_equal(pupils.digit, labels)
     table = [*zip(*pupils[:5], strict=True)]
@@ -73,7 +73,7 @@ def test_school_table_keeps_its_hash_and_the_training_digits():
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "b1e5d097ec3bc330"
 
 
-def test_synthetic_digits_keep_their_pixels_and_labels(drawn):
+def test_synthetic_digits_have_the_recorded_pixels_and_labels(drawn):
     """Each ten images in turn show all ten digits."""
     # Compare sums over 100 images, not a hash, because processors differ in the last bits.
     pixels = drawn.images[:100].astype(float)
@@ -84,7 +84,7 @@ def test_synthetic_digits_keep_their_pixels_and_labels(drawn):
     assert len({tuple(ten) for ten in drawn.labels.reshape(-1, 10)}) > 25
 
 
-def test_a_longer_set_begins_with_the_shorter_set_of_the_same_seed(monkeypatch, drawn):
+def test_longer_synthetic_sets_begin_with_the_shorter_set_of_the_same_seed(monkeypatch, drawn):
     monkeypatch.setattr(synthetic, "BLOCK", 100)
     short, long = synthetic_digits(count=70, seed=5), synthetic_digits(count=230, seed=5)
     assert len(long.labels) == 230

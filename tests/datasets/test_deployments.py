@@ -14,7 +14,7 @@ PERIODS = ("report", "query", "day", "week", "month", "model", "once", "unsaid")
 USES = {use.id: use for use in deployments()}
 
 
-def test_every_row_has_allowed_values_and_a_source():
+def test_every_deployment_has_allowed_values_and_a_source():
     assert len(USES) == len(deployments()) >= 15
     for use in deployments():
         assert use.model in MODELS and use.unit in UNITS and use.period in PERIODS, use.id
@@ -25,7 +25,7 @@ def test_every_row_has_allowed_values_and_a_source():
         )
 
 
-def test_empty_columns_are_listed_as_unsaid():
+def test_unpublished_parameters_of_a_deployment_are_listed():
     for use in deployments():
         silent = {
             "delta": use.delta is None,

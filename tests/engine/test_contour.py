@@ -26,7 +26,7 @@ def bracket(sigma, q, steps, delta, rtol=1e-6):
 
 @each("rtol", [1e-2, 1e-6])
 @each("row", [row for row in golden("sampled_gaussian_epsilon") if number(row["sample_rate"]) < 1])
-def test_narrow_bracket_contains_the_high_precision_value(row, rtol):
+def test_bracket_of_epsilon_is_narrow_and_contains_the_high_precision_value(row, rtol):
     setting = [number(row[k]) for k in ("noise_multiplier", "sample_rate", "steps", "delta")]
     (lower, upper), target = bracket(*setting, rtol), number(row["value"])
     # Values of the table have `digits` digits, doubles about 16.
@@ -35,7 +35,7 @@ def test_narrow_bracket_contains_the_high_precision_value(row, rtol):
     assert upper - lower <= rtol * target
 
 
-def test_brackets_are_narrow_despite_poor_guesses():
+def test_brackets_are_narrow_even_if_the_saddle_point_estimate_is_poor():
     # The tilted loss has two peaks, and the saddle point estimate is wrong by a factor of ten.
     poor = (0.69, 3.1e-5, 70563, 2e-4), (3.95, 1.2e-5, 440, 3e-9), (0.74, 7.6e-4, 16541, 9e-22)
     for setting in poor:
@@ -57,7 +57,7 @@ SETTINGS = {
 
 @pytest.mark.slow
 @given(**SETTINGS, side=st.sampled_from([*DIRECTIONS, "replace"]))
-def test_bounds_of_delta_are_monotone_and_valid_for_one_step(sigma, q, steps, delta, side):
+def test_bounds_on_delta_are_monotone_and_valid_for_one_step(sigma, q, steps, delta, side):
     pair = SampledGaussian(sigma, q, side)
     lower, upper = deltas(pair, steps, np.append(0, np.geomspace(1e-6, 50, 8)))
     assert np.all(lower <= upper) and np.all(upper <= 0)
@@ -88,7 +88,7 @@ def test_log_delta_has_narrow_bounds_where_delta_underflows():
 
 @each("side", [*DIRECTIONS, "replace"])
 @each("sigma, q", [(1.1, 0.004), (4, 0.01), (0.5, 0.3), (100, 0.9)])
-def test_log_moments_equal_the_renyi_divergence(sigma, q, side):
+def test_log_moments_equal_scaled_renyi_divergences(sigma, q, side):
     mu = np.array([0.25, 1.0, 1.5, 7.0, 31.5])
     found = log_moments(SampledGaussian(sigma, q, side), mu)
     replaced = side == "replace"
@@ -101,7 +101,7 @@ def test_log_moments_equal_the_renyi_divergence(sigma, q, side):
         np.testing.assert_allclose(found, exact, rtol=hair, atol=1e-14)
 
 
-def test_larger_epsilon_is_the_same_if_remove_and_add_are_exchanged(monkeypatch):
+def test_exchanging_remove_and_add_does_not_change_the_larger_epsilon(monkeypatch):
     # After the exchange, epsilon of "add" is the larger one.
     sigma, q, delta = 2.0, 0.1, 1e-5
     rows, swap = np.array([10, 1000, 100_000]), {"remove": "add", "add": "remove"}
@@ -114,7 +114,7 @@ def test_larger_epsilon_is_the_same_if_remove_and_add_are_exchanged(monkeypatch)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-def test_brackets_are_narrow_if_few_steps_need_a_longer_sum_than_many():
+def test_brackets_are_narrow_even_if_few_steps_need_longer_sums_than_many_steps():
     # Few and many steps share a tilt and a sum, which is too short for few steps.
     rows = np.array([1, 2, 3, 5, 8, 13, 30, 100, 400, 2000, 10_000, 100_000])
     setting = {"sigma": 4.12365984, "q": 2.26995295e-03, "delta": 2.11808001e-04}
@@ -197,7 +197,7 @@ def drop_bounds(monkeypatch, names):
     "spoil, charges",
     [(cut_early, ["log_cut"]), (shorten_the_period, ["log_aliases", "log_left"])],
 )
-def test_brackets_need_the_bounds_on_truncation_and_aliases(monkeypatch, spoil, part, charges):
+def test_brackets_are_wrong_without_truncation_and_alias_bounds(monkeypatch, spoil, part, charges):
     target = bracket(*CASE, rtol=1e-8)
     assert target[1] - target[0] < 1e-7 * target[1]
     with monkeypatch.context() as patch:
@@ -213,14 +213,14 @@ def test_brackets_need_the_bounds_on_truncation_and_aliases(monkeypatch, spoil, 
     [((1.1, 256 / 60000, 10**6, 1e-5), 31.58672802390752),
      ((2.0, 0.1, 1000, 1e-100), 43.48559086275637)],
 )  # fmt: skip
-def test_brackets_need_the_bound_on_rounding_errors(monkeypatch, setting, truth):
+def test_brackets_are_wrong_without_the_bound_on_rounding_errors(monkeypatch, setting, truth):
     assert not misses(setting, (truth, truth), rtol=1e-13)
     with monkeypatch.context() as patch:
         patch.setattr(Trapezoid, "rounding", lambda self, e: np.zeros(e.shape))
         assert misses(setting, (truth, truth), rtol=1e-13)
 
 
-def test_epsilon_is_unbounded_if_the_sum_needs_too_many_nodes(monkeypatch):
+def test_epsilon_has_no_upper_bound_if_the_sum_needs_too_many_nodes(monkeypatch):
     assert max(most for most, *_ in TRIES) == 2**16
     pair = SampledGaussian(1.1, 256 / 60000, "remove")
     target = deltas(pair, 2, [0.1])
@@ -236,14 +236,14 @@ def test_epsilon_is_unbounded_if_the_sum_needs_too_many_nodes(monkeypatch):
     assert target[0][0] <= upper[0] <= np.min(table.chernoff(np.array([2.0]), np.array([0.1])))
 
 
-def test_nodes_with_zero_angle_do_not_overflow():
+def test_fourier_transform_does_not_overflow_for_tiny_noise_and_sample_rate():
     with np.errstate(over="raise", divide="raise", invalid="raise"):
         values = Line(SampledGaussian(0.025, 1e-12, "remove"), 1e-3).transform(1e-6, 64)
     assert np.all(np.isfinite(values))
 
 
 @each("sigma, q, delta", [(2.0, 1e-3, 1e-7), (0.4, 0.1, 1e-4)])
-def test_bracket_of_two_steps_agrees_with_an_integral_over_the_first(sigma, q, delta):
+def test_bracket_of_two_steps_agrees_with_an_integral_over_the_first_output(sigma, q, delta):
     pair, (remove, _) = (
         SampledGaussian(sigma, q, "remove"),
         PoissonSubsampled(Gaussian(sigma), q).profiles(),

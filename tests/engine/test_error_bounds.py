@@ -54,7 +54,7 @@ def drop_correction(monkeypatch):
 
 @each("shrink", [1.5, 4, 16])
 @each("mu, steps, delta", [(2.0, 40, 1e-6), (1.0, 900, 1e-2), (6.0, 9, 1e-20)])
-def test_bounds_include_mass_that_wraps_around(mu, steps, delta, shrink, monkeypatch):
+def test_bounds_on_epsilon_include_mass_that_wraps_around(mu, steps, delta, shrink, monkeypatch):
     """Lower bounds subtract all wrapped mass; upper bounds add the mass above the last cell."""
     (one,), (total,) = (Gaussian(x / mu).profiles() for x in (math.sqrt(steps), 1))
     expected = float(total.epsilon(delta))
@@ -135,7 +135,7 @@ def gaussian_sums(total_mu, steps, tilt, step, cells, begin, log_unit):
     st.floats(-1, 1.5), st.integers(1, 200), st.floats(-2, 2), st.floats(-1.5, 0.5),
     st.integers(4, 11), st.floats(-1, 2), st.floats(-650.0, -0.05),
 )  # fmt: skip
-def test_sums_are_bounded_on_any_lattice(log_mu, steps, log_tilt, log_step, power, place, log_unit):
+def test_bounds_are_valid_on_any_lattice(log_mu, steps, log_tilt, log_step, power, place, log_unit):
     """Tilt, step, length and position of the lattice affect only the width of the bracket."""
     mu = 10**log_mu
     (total,) = Gaussian(1 / mu).profiles()
@@ -148,7 +148,7 @@ def test_sums_are_bounded_on_any_lattice(log_mu, steps, log_tilt, log_step, powe
 
 
 @pytest.mark.slow
-def test_error_bounds_above_exp_700_are_infinite():
+def test_error_bounds_too_large_for_doubles_are_infinite():
     """With an unsuitable tilt, the sum and its error bounds both exceed e^700."""
     sides = [[pair] for pair in PoissonSubsampled(Gaussian(1.0), 1e-7).profiles()]
     lower, upper = bracket(sides, [10**7], 1e-30)
@@ -160,7 +160,7 @@ def test_error_bounds_above_exp_700_are_infinite():
 
 
 @each("beyond, relative", [(2.0, 0.0), (0.0, 0.5), (2.0, 2.0)])
-def test_sum_with_large_error_bounds_proves_no_upper_end(beyond, relative):
+def test_epsilon_has_no_upper_bound_if_error_bounds_are_large(beyond, relative):
     """The product (1 - beyond)(1 - relative) is positive if both exceed 1."""
     above = gaussian_sums(1.0, 1, 1.0, 0.02, 1024, -5.0, math.log(1e-2))[1]
     assert above.epsilon_above() < math.inf
@@ -168,7 +168,7 @@ def test_sum_with_large_error_bounds_proves_no_upper_end(beyond, relative):
     assert above.epsilon_above() == math.inf
 
 
-def test_upper_end_includes_the_mass_beyond_the_last_cell():
+def test_upper_bound_on_epsilon_includes_the_mass_beyond_the_last_cell():
     """Without this mass, wrap-around would make the upper end at least 2 % too small."""
     expected = float(Gaussian(1.0).profiles()[0].epsilon(0.1))
     begin = expected - 0.7 * 128 * 0.05

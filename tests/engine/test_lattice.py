@@ -59,12 +59,12 @@ def test_brackets_of_composed_gaussians_are_valid_and_narrow(total_mu, steps, de
      ([1.0, 0.37, 0.05], [4, 10, 20], 0.02, 0.002)],
 )  # fmt: skip
 @each("delta", [0.05, 1e-5, 1e-12])
-def test_composed_randomized_responses_equal_enumeration(losses, counts, delta, below, above):
+def test_epsilon_of_composed_randomized_responses_is_enclosed(losses, counts, delta, below, above):
     ends = bracket([[response(e) for e in losses]], counts, delta)
     assert_holds(ends, epsilon_of_coins(losses, counts, delta), below=below, above=above)
 
 
-def test_each_row_of_counts_has_its_own_bracket():
+def test_each_row_of_numbers_of_steps_gets_its_own_bracket():
     pairs = [Gaussian(3.0).profiles()[0], Gaussian(1.0).profiles()[0]]
     rows = np.array([[0, 1], [1, 0], [5, 2], [0, 0], [400, 1]])
     ends = LATTICE.brackets([pairs], rows, delta=1e-6, witnesses=[pairs])
@@ -93,7 +93,7 @@ SETTINGS = {
 
 @pytest.mark.slow
 @each("name", SETTINGS)
-def test_brackets_on_finer_lattices_overlap_and_are_nested(name):
+def test_brackets_on_coarse_and_fine_lattices_overlap_and_are_nested(name):
     """All brackets overlap; a much narrower bracket lies inside the wider bracket."""
     pairs, steps, delta, (least, most) = SETTINGS[name]
     ends = [
@@ -117,7 +117,7 @@ chances = st.one_of(st.just(0.0), st.floats(1e-4, 0.2))
 
 @pytest.mark.slow
 @given(masses, masses, chances, chances, st.integers(2, 5), st.sampled_from([0.2, 1e-3, 1e-8]))
-def test_compositions_of_random_distributions_equal_enumeration(p, q, lost, gained, steps, left):
+def test_epsilon_of_composed_random_distributions_is_enclosed(p, q, lost, gained, steps, left):
     """One outcome is possible only under P, and one only under Q."""
     p = np.array([lost, 0.0, *(np.array(p) / sum(p) * (1 - lost))])
     q = np.array([0.0, gained, *(np.array(q) / sum(q) * (1 - gained))])
@@ -133,7 +133,7 @@ def test_compositions_of_random_distributions_equal_enumeration(p, q, lost, gain
 
 
 @each("step", [0.3, 1.0])
-def test_infinite_losses_do_not_raise_losses_in_the_last_cell(step):
+def test_probability_of_infinite_losses_does_not_raise_finite_losses(step):
     """Enumerate two releases whose largest finite loss lies inside a cell."""
     # These losses are too close to each other to be treated as atoms.
     loss = np.linspace(-0.9, 0.95, 40)
@@ -147,7 +147,7 @@ def test_infinite_losses_do_not_raise_losses_in_the_last_cell(step):
 
 
 @each("steps", [2, 5, 8])
-def test_powers_by_products_and_by_logarithms_give_the_same_bracket(monkeypatch, steps):
+def test_powers_of_transforms_by_products_and_by_logarithms_agree(monkeypatch, steps):
     pair, _ = sampled(0.8, 0.01).profiles()
     ends = [bracket([[pair]], [steps], 1e-6)]
     monkeypatch.setattr("dplearn.engine.lattice.sum._FEW", 0)
@@ -155,7 +155,7 @@ def test_powers_by_products_and_by_logarithms_give_the_same_bracket(monkeypatch,
     np.testing.assert_allclose(*ends, rtol=1e-9)
 
 
-def test_no_bracket_is_refined_for_the_smaller_of_remove_and_add(monkeypatch):
+def test_only_the_larger_epsilon_of_remove_and_add_is_refined(monkeypatch):
     """If a record is added, epsilon is smaller, because losses are at most log(1 / (1 - q))."""
     law, passes, one_pass = PLD(), [], Group._pass
     monkeypatch.setattr(Group, "_pass", lambda g, *a, **k: passes.append(g) or one_pass(g, *a, **k))

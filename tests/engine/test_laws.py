@@ -74,7 +74,7 @@ REACH = {"little noise": 180.0, "much noise": 0.04, "rarely sampled": 1e-4}
 @each("offset", [0.0, 0.25, 0.999])
 @each("cells", [3, 40, 1000])
 @each("name", SMOOTH)
-def test_lower_laws_bound_continuous_losses_and_keep_their_mass(name, cells, offset):
+def test_lower_discretisation_of_continuous_losses_does_not_raise_delta(name, cells, offset):
     pair, reach = SMOOTH[name], REACH.get(name, 9.0)
     h = reach / cells
     masses, endless = assert_below(pair, even(h, offset * h, reach))
@@ -96,7 +96,7 @@ DISCRETE = {
 
 @each("parts, fine", [(1, 0.3), (5, 1.7), (64, 20.1)])
 @each("name", DISCRETE)
-def test_lower_laws_bound_discrete_losses_with_and_without_known_atoms(name, parts, fine):
+def test_lower_discretisation_of_discrete_losses_does_not_raise_delta(name, parts, fine):
     """Use a lattice through the known first atom, then another lattice without known atoms."""
     pair, reach = DISCRETE[name]
     atoms = Atoms.of(pair)
@@ -108,7 +108,7 @@ def test_lower_laws_bound_discrete_losses_with_and_without_known_atoms(name, par
 
 
 @each("h", [1.0, 0.1, 0.01])
-def test_lower_law_of_a_density_with_an_atom_at_loss_0(h):
+def test_lower_discretisation_of_a_density_with_an_atom_does_not_raise_delta(h):
     """The halves of the profile for positive and negative losses meet in an atom at 0."""
     (pair,) = WithoutReplacement(Gaussian(1.0), 0.2).profiles("replace_one")
     atoms = Atoms.of(pair)
@@ -117,7 +117,7 @@ def test_lower_law_of_a_density_with_an_atom_at_loss_0(h):
     assert_below(pair, even(h, 0.0, 9.0), atoms=atoms)
 
 
-def test_atoms_are_exact_and_kinks_without_mass_are_no_atoms():
+def test_atoms_of_a_profile_are_exact_and_kinks_without_mass_are_no_atoms():
     pair, p = RandomizedResponse(1.0, answers=4).profiles("replace_one")[0], math.e / (math.e + 3)
     atoms = Atoms.of(pair)
     np.testing.assert_allclose(atoms.loss, [-1, 0, 1], atol=1e-15)
@@ -132,7 +132,7 @@ def test_atoms_are_exact_and_kinks_without_mass_are_no_atoms():
 @each("last", [0.5, 0.9, 1.2])
 @each("h", [0.1, 0.3, 0.5])
 @each("lost", [0.1, 1e-3])
-def test_lower_law_keeps_infinite_losses_infinite(lost, h, last):
+def test_lower_discretisation_keeps_infinite_losses_infinite(lost, h, last):
     """The probability of an infinite loss does not raise the finite losses of the last cell."""
     loss = np.linspace(-0.9, 0.95, 40)
     p, q = np.append((1 - lost) * np.exp(loss) / np.exp(loss).sum(), lost), np.full(41, 1 / 40)
@@ -157,7 +157,7 @@ ONE_PER_CELL = [(0.6, 1.96865), (0.05386, 3.81602), (0.34614, 7.99252), (6.5e-5,
 @given(outcomes, st.floats(0, 0.4), st.floats(0, 0.4), st.floats(0.05, 3.0), st.floats(0.0, 0.999))
 @examples(150)
 @example([(p, p * math.exp(-e)) for p, e in ONE_PER_CELL], 0.0, 0.91491, 3.0, 2 / 3)
-def test_lower_laws_bound_random_distributions(pairs, only_p, only_q, h, offset):
+def test_lower_discretisation_of_atoms_does_not_raise_delta(pairs, only_p, only_q, h, offset):
     """Random outcomes, some possible only under P or only under Q, on random lattices."""
     p, q = (np.array(x) for x in zip(*[*pairs, (only_p, 0.0), (0.0, only_q)], strict=True))
     p, q = p / p.sum(), q / q.sum()
@@ -196,7 +196,7 @@ def test_moving_atoms_to_two_nodes_preserves_the_mean_of_exp_minus_loss(pairs, h
 
 
 @each("h", [1e-2, 1e-5])
-def test_lower_law_has_no_mass_in_empty_cells(h):
+def test_lower_discretisation_has_no_mass_in_empty_cells(h):
     """Rounding errors of the tails would add up over many steps if they became mass."""
     p, q = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.35, 0.45])
     nodes, pair = np.arange(-round(2 / h), round(2 / h)) * h, of_atoms(p, q)

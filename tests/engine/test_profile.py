@@ -21,7 +21,7 @@ from outcomes import LAWS, delta_by_definition, gaussian_ends, mixtures, most_po
 
 
 @each("mu", [1e-3, 0.01, 0.199, 0.2, 0.5, 1.0, 3.0, 30.0])
-def test_gaussian_log_delta_against_sixty_digits(mu):
+def test_gaussian_log_delta_agrees_with_sixty_digits(mu):
     # From 10 standard deviations below the mean loss mu^2 / 2 to 40 above it.
     epsilon = mu * mu / 2 + mu * np.array([-10, -3.1, -2.9, -1, 0, 0.1, 1, 5, 12, 38, 40])
     epsilon = np.append(epsilon[epsilon >= 0], 0.0)
@@ -34,7 +34,7 @@ def test_gaussian_log_delta_against_sixty_digits(mu):
 
 @each("delta", [0.5, 1e-5, 1e-30, 1e-250])
 @each("sigma", [0.2, 1.0, 1000.0])
-def test_epsilon_is_the_smallest_at_which_delta_is_small_enough(sigma, delta):
+def test_profile_returns_the_smallest_epsilon_that_satisfies_delta(sigma, delta):
     (profile,) = Gaussian(sigma).profiles()
     epsilon = float(profile.epsilon(delta))
     assert profile.log_delta(epsilon) <= np.log(delta)
@@ -43,7 +43,7 @@ def test_epsilon_is_the_smallest_at_which_delta_is_small_enough(sigma, delta):
 
 
 @each("lost", [1e-9, 0.1, 1 / 3, 0.7])
-def test_epsilon_at_the_probability_of_infinite_losses_and_at_delta_0(lost):
+def test_epsilon_is_infinite_if_delta_is_below_the_mass_of_infinite_losses(lost):
     """If the loss is infinite with probability p, epsilon is 0 at delta = p and infinite below."""
     profile = of_atoms(np.array([lost, 1 - lost]), np.array([0.0, 1.0]))
     found = profile.epsilon([lost * 0.99, lost, lost * 1.01])
@@ -112,7 +112,7 @@ def test_renyi_divergence_of_a_heavy_tail_is_infinite_above_order_one():
     assert float(profile.renyi(0.5)) == pytest.approx(-2 * math.log(moment), rel=1e-8)
 
 
-def test_noisy_profiles_and_negative_orders_or_epsilons_are_refused():
+def test_profiles_that_are_not_smooth_and_negative_orders_are_refused():
     noise, (profile,) = np.random.default_rng(1), Gaussian(1.0).profiles()
     with pytest.raises(ArithmeticError, match="did not converge"):
         Profile(lambda e: -e - noise.random(e.shape)).renyi([2.0])
@@ -127,7 +127,7 @@ RATES = np.array([0.0, 1e-12, 1e-3, 0.1, 0.3, 0.5, 0.9, 1.0])
 
 
 @each("p, q", LAWS)
-def test_tradeoff_of_finite_distributions_is_that_of_likelihood_ratio_tests(p, q):
+def test_tradeoff_curve_of_finite_distributions_equals_likelihood_ratio_tests(p, q):
     expected = 1 - most_powerful(p, q, RATES)
     np.testing.assert_allclose(of_atoms(p, q).tradeoff(RATES), expected, atol=1e-14)
 
@@ -197,7 +197,7 @@ def test_slopes_of_chords_lie_between_the_tails(name, pair):
 
 
 @each("name, pair", with_tails)
-def test_double_reversal_and_mixing_with_weight_1_are_identities(name, pair):
+def test_reversing_a_profile_twice_or_mixing_with_weight_1_changes_nothing(name, pair):
     epsilons = np.append(0.0, np.geomspace(1e-3, 1e6, 40))
     again = pair.reverse().reverse()
     assert pair.mix_first(1.0) is pair

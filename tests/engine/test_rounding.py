@@ -49,7 +49,7 @@ def moment(pair, step, height, nodes, z):
 
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
-def test_rounding_bound_of_chernoff_bounds_for_many_steps(side):
+def test_rounding_errors_of_chernoff_bounds_stay_within_their_bound(side):
     """The error of K is multiplied by the number of steps."""
     pair, steps = SampledGaussian(0.5, 0.3, side), 10**12
     table = Table(pair, 100.0)
@@ -62,7 +62,7 @@ def test_rounding_bound_of_chernoff_bounds_for_many_steps(side):
     assert_suits(allowed, errors)
 
 
-def test_rounding_bounds_of_log_c_and_mu_epsilon():
+def test_terms_of_chernoff_bounds_are_rounded_in_the_safe_direction():
     table = Table(SampledGaussian(2.0, 0.1, "remove"), 60.0)
     mu = [mp.mpf(m) for m in table.mu]
     log_c = [m * mp.log(m) - (1 + m) * mp.log(1 + m) for m in mu]
@@ -77,7 +77,7 @@ def test_rounding_bounds_of_log_c_and_mu_epsilon():
 
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
-def test_rounding_bound_of_the_moment_generating_function(side):
+def test_rounding_errors_of_moment_generating_functions_stay_within_their_bound(side):
     """The error is largest at nodes far from 0, because the spacing of nodes is rounded."""
     line, h = Line(SampledGaussian(0.6, 0.4, side), 30.0), 2.0
     values, scale = line.transform(h, 64), mp.exp(mp.mpf(line.top) + mp.mpf(line.norm))
@@ -98,7 +98,7 @@ def coarser(monkeypatch, digits):
 
 
 @each("side, share", [("remove", 0.01), ("replace", 1e-4)])
-def test_error_bound_of_the_trapezoidal_rule_in_x(side, share, monkeypatch):
+def test_errors_of_the_integral_over_outputs_stay_within_their_bound(side, share, monkeypatch):
     pair, lost = SampledGaussian(2.0, 0.1, side), []
     fine = Line(pair, 20.0)
     exact = fine.transform(0.5, 64) * math.exp(fine.norm)
@@ -112,7 +112,7 @@ def test_error_bound_of_the_trapezoidal_rule_in_x(side, share, monkeypatch):
 
 
 @each("side", ["remove", "add", "replace"])
-def test_error_bound_of_the_trapezoidal_rule_for_the_truncation_bound(side, monkeypatch):
+def test_integration_errors_in_the_truncation_bound_stay_within_their_bound(side, monkeypatch):
     """The bound holds at every height; where it is tightest, it is 370 times the error."""
     pair, t = SampledGaussian(1.3, 0.05, side), np.geomspace(0.1, 300, 60)
 
@@ -143,7 +143,7 @@ def planned(sigma, q, side, steps, epsilon, delta):
     return total
 
 
-def test_rounding_bound_of_m_and_its_powers():
+def test_rounding_errors_of_moments_and_their_powers_stay_within_their_bound():
     """The errors of M and of repeated squaring grow with the number of steps."""
     steps, epsilon = 10**4, 1.0
     total = planned(4.0, 0.01, "add", steps, epsilon, 1e-5)
@@ -161,7 +161,7 @@ def test_rounding_bound_of_m_and_its_powers():
     assert_suits(total.rounding(np.array([epsilon]))[0], [error])  # powers of M
 
 
-def test_rounding_bounds_of_summation_phases_and_scale():
+def test_rounding_errors_of_sums_phases_and_scale_stay_within_their_bounds():
     total = planned(1.1, 256 / 60000, "remove", 10**6, 31.586, 1e-5)
     terms, h = [mp.mpc(x) for x in total.terms.ravel()], mp.mpf(float(total.h))
 
@@ -196,7 +196,7 @@ def exact_cells(ends, mu):
     return x, y
 
 
-def test_rounding_bounds_of_cell_masses():
+def test_rounding_errors_of_cell_masses_stay_within_their_bounds():
     """In narrow cells X and Y are small differences of deltas."""
     for mu, h in [(0.2335, 1e-5), (0.6, 1e-3), (6.0, 0.05), (30.0, 4.0)]:
         nodes = np.arange(-2, 130) * h
@@ -212,7 +212,7 @@ def test_rounding_bounds_of_cell_masses():
         assert 0.02 < share < 1, (mu, h, share)
 
 
-def test_balance_rounds_x_down_and_y_up():
+def test_fractions_of_mass_moved_up_are_safe_for_the_worst_rounding_errors():
     """For the worst errors, (1 - b_i) X_i >= b_{i-1} Y_{i-1} holds for the exact X and Y."""
     x, y, noise = np.geomspace(1, 2, 9), np.geomspace(2, 1, 9), 0.1
     cells = Cells(np.ones(9), x + noise, y - noise, np.full(9, noise), 1.0, 1.0)
@@ -223,7 +223,7 @@ def test_balance_rounds_x_down_and_y_up():
     np.testing.assert_allclose(up, exact, rtol=1e-14)
 
 
-def test_rounding_bounds_of_the_cell_at_zero_and_of_removed_atoms():
+def test_rounding_errors_at_loss_0_and_of_removed_atoms_stay_within_their_bounds():
     """The masses left in these cells are differences of numbers near 1."""
     lost, shares = [], []
     for epsilon in np.linspace(0.3, 2.0, 40):

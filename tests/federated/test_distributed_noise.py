@@ -52,7 +52,7 @@ def test_epsilon_is_at_least_the_exact_epsilon_in_one_dimension(multiplier, roun
     assert str(stated).endswith("per user") and stated.kind == "upper"
 
 
-def test_finer_rounding_adds_less_noise_and_small_variances_leak_more():
+def test_finer_rounding_of_updates_adds_less_noise_and_little_noise_leaks_more():
     coarse, fine = (dataclasses.replace(FINE, scale=s).deviations() for s in (10.0, 1e4))
     assert fine["central"] == 0.75 and fine["local"] == pytest.approx(0.75 * math.sqrt(20))
     assert 0.75 < fine["distributed"] < 0.7506 < 0.9 < coarse["distributed"]
@@ -78,7 +78,7 @@ def renyi(masses, shift, order):
 
 @each("sigma, clients", [(0.5, 4), (0.5, 40), (0.8, 10), (1.0, 30), (2.0, 5)])
 @each("change", [(1,), (3, 4), (2, 1, 1), (1,) * 8])
-def test_rho_times_order_is_at_least_the_sum_of_renyi_divergences(sigma, clients, change):
+def test_sums_of_renyi_divergences_are_at_most_rho_times_their_order(sigma, clients, change):
     rho = summed_zcdp(sigma, clients, shift=math.hypot(*change), dimension=len(change))
     masses = sum_by_definition(sigma, clients)
     for order in (2, 3, 5):

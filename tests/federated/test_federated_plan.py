@@ -35,7 +35,7 @@ def test_epsilon_per_user_equals_that_of_the_same_run_on_records(sampling, adjac
         assert str(stated) == f"{same}, per user" and len(stated.assumptions) > 2
 
 
-def test_sampling_none_is_not_amplified_and_sampling_has_no_default():
+def test_plan_without_sampling_is_not_amplified_and_sampling_must_be_stated():
     plan = dataclasses.replace(PLAN, sampling="none")
     everybody = ACCOUNTANTS["pld"]().epsilon(Gaussian(2.11), delta=1e-5, steps=150)
     assert plan.guarantee(delta=1e-5).epsilon == everybody.epsilon
@@ -48,7 +48,7 @@ def test_sampling_none_is_not_amplified_and_sampling_has_no_default():
 
 @each("divisor", ["public", "present"])
 @each("weights", [[1, 1, 1], [9, 1, 1, 1, 1], [0.2, 3.0, 0.0, 1.0, 1.0, 0.5]])
-def test_weighted_noise_multiplier_is_noise_over_sensitivity(weights, divisor):
+def test_noise_multiplier_of_weighted_updates_is_noise_over_sensitivity(weights, divisor):
     """Enumerate updates of -1 or 1 and the user left out, for the sensitivity of the mean."""
     weights, moved = np.array(weights), 0.0
     for updates in itertools.product((-1, 1), repeat=len(weights)):
@@ -101,7 +101,7 @@ def test_user_level_epsilon_matches_numerical_composition(records, rate, noise, 
         assert holds(max(delta_of_sum(*one, steps, epsilon, width) for one in both), 1.5e-4)
 
 
-def test_equal_gradients_leak_most():
+def test_equal_gradients_of_a_user_leak_more_than_random_gradients():
     """Compare a user's three equal gradients with random ones, over all eight possible lots."""
     rng, noise, rate, axis = np.random.default_rng(5), 0.8, 0.3, np.linspace(-6, 8, 141)
     place = np.stack(np.meshgrid(axis, axis), axis=-1)
@@ -138,7 +138,7 @@ def test_bad_plans_are_refused():
             change(**changes)
 
 
-def test_weights_and_schemes_without_a_theorem_are_refused():
+def test_weights_and_sampling_schemes_without_a_theorem_are_refused():
     two = dataclasses.replace(PLAN, users=2)
     for weights in ([0.0, 0.0], [1.0, -1.0], [1.0, math.nan]):
         with pytest.raises(ValueError, match="Expected weights that are finite"):

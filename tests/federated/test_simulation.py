@@ -73,7 +73,7 @@ def one_by_one(net, records, rounds, momentum):
 
 
 @each("momentum", [0.0, 0.9])
-def test_rounds_match_a_loop_over_users(momentum, monkeypatch):
+def test_simulated_rounds_match_a_loop_over_users(momentum, monkeypatch):
     monkeypatch.setattr("dplearn.federated.simulation._USERS_AT_ONCE", 4)
     federation = run(server={"lr": 1.0, "momentum": momentum})
     tallies = [federation.round().private for _ in range(3)]
@@ -106,7 +106,7 @@ def test_a_user_changes_the_sum_by_at_most_the_clipping_norm(scale):
 
 
 @each("sampling, rate", [("poisson", 0.5), ("none", 0.7), ("shuffled", 0.1)])
-def test_noise_on_the_mean_has_the_planned_standard_deviation(sampling, rate):
+def test_noise_on_the_mean_update_has_the_planned_standard_deviation(sampling, rate):
     """Updates are almost 0, so that each coordinate moves by noise alone, of deviation zC / m."""
     size = {"users": 50, "sample_rate": rate, "rounds": 1, "max_update_norm": 3.0}
     plan = FederatedPlan(**size, noise_multiplier=2.0, sampling=sampling)
@@ -136,7 +136,7 @@ def test_participants_follow_the_sampling_scheme(sampling):
         assert len(set(epoch)) < 800
 
 
-def test_epsilon_covers_the_completed_rounds(capsys):
+def test_epsilon_of_an_interrupted_simulation_covers_its_completed_rounds(capsys):
     """Interrupt a run: each round is counted before it changes the model."""
     plan = dataclasses.replace(
         EVERYBODY, sampling="poisson", sample_rate=0.3, rounds=40, noise_multiplier=1.5
@@ -165,7 +165,7 @@ def test_epsilon_covers_the_completed_rounds(capsys):
     assert all(not torch.equal(a, b) for a, b in pairwise(seen))
 
 
-def test_a_seed_reproduces_a_run_and_adds_an_assumption():
+def test_a_seed_reproduces_a_simulation_and_adds_an_assumption_to_its_guarantee():
     plan = dataclasses.replace(EVERYBODY, sampling="poisson", sample_rate=0.5, noise_multiplier=1.0)
     ends = []
     for seed in (1, 1, 2, None):

@@ -90,7 +90,7 @@ def test_ledger_commands_store_their_ledger_in_a_file(tmp_path, capsys):
 
 
 @each("typed, expected", [("256/6s", "a number"), ("1/0", "a number"), ("1e4.5", "a number")])
-def test_error_on_an_invalid_number_names_it(typed, expected, capsys):
+def test_error_on_an_invalid_number_states_the_expected_number(typed, expected, capsys):
     words = f"epsilon --noise-multiplier 1 --sample-rate {typed} --steps 1e3 --delta 1e-5"
     assert f"Expected {expected}" in called(words, capsys)[2]
     for steps in ("10.5", "inf", "nan", "1e400"):
@@ -111,7 +111,7 @@ def test_error_on_an_invalid_number_names_it(typed, expected, capsys):
          {"sampling": "shuffled", "drop_last": True, "sample_rate": 0.1}),
     ],
 )  # fmt: skip
-def test_sampling_and_adjacency_reach_the_accountant(words, same, capsys):
+def test_command_line_passes_sampling_and_adjacency_to_the_accountant(words, same, capsys):
     (row,) = rows_of(f"epsilon {words} --noise-multiplier 50 --steps 30 --delta 1e-5", capsys)
     run = DPSGD(noise_multiplier=50.0, steps=30, **same)
     chosen = words.partition("--adjacency ")[2] or None
@@ -119,7 +119,7 @@ def test_sampling_and_adjacency_reach_the_accountant(words, same, capsys):
     assert (row["epsilon"], row["adjacency"]) == (same.epsilon, same.adjacency)
 
 
-def test_option_then_adds_a_phase(capsys):
+def test_option_named_then_adds_a_training_phase(capsys):
     rows = rows_of(f"epsilon {RUN} --then 2,0.02,500 --then 4,0.01,9 --accountant all", capsys)
     phases = [(4.0, 0.01, 10_000), (2.0, 0.02, 500), (4.0, 0.01, 9)]
     plans = [DPSGD(noise_multiplier=z, sample_rate=q, steps=t) for z, q, t in phases]
@@ -149,14 +149,14 @@ def test_infinite_epsilon_is_printed_as_null_with_a_reason(noise, capsys):
         ("noise_multiplier", "--sampling none --steps 10", float),
     ],
 )
-def test_calibrate_finds_the_omitted_parameter(left_out, words, kind, capsys):
+def test_calibrate_command_finds_the_omitted_parameter(left_out, words, kind, capsys):
     (row,) = rows_of(f"calibrate --epsilon 2 --delta 1e-5 {words}", capsys)
     assert set(row) == {left_out, "guarantee"} and isinstance(row[left_out], kind)
     assert set(row["guarantee"]) == {field.name for field in dataclasses.fields(Guarantee)}
     assert 1.99 < row["guarantee"]["epsilon"] <= 2.0
 
 
-def test_calibrate_prints_the_result_of_the_library(capsys):
+def test_calibrate_command_prints_the_result_of_the_library(capsys):
     words = "calibrate --epsilon 2 --delta 1e-5 --sample-rate 0.004 --steps 1000 --accountant rdp"
     step = PoissonSubsampled(Gaussian(1.0), 0.004)
     target = {"epsilon": 2.0, "delta": 1e-5, "steps": 1000}
@@ -175,7 +175,7 @@ def test_calibrate_prints_the_result_of_the_library(capsys):
 
 
 @pytest.mark.slow
-def test_calibrate_on_shuffled_epochs_counts_steps(capsys):
+def test_calibrate_command_counts_steps_of_shuffled_epochs(capsys):
     words = "calibrate --sampling shuffled --sample-rate 0.01 --epsilon 2 --delta 1e-5"
     plan = DPSGD(noise_multiplier=2.0, steps=1, sampling="shuffled", sample_rate=0.01)
     (row,) = rows_of(f"{words} --drop-last --noise-multiplier 2", capsys)
@@ -235,7 +235,7 @@ def test_a_process_exits_with_the_status_and_help_lists_the_commands(capsys):
 
 
 @pytest.mark.slow
-def test_verify_prints_sentences_or_json(capsys):
+def test_verify_command_prints_sentences_or_json(capsys):
     status, out, err = called("verify G-A8 G-A5", capsys)
     lines = out.splitlines()
     assert (status, err, len(lines)) == (0, "", 4)
@@ -251,7 +251,7 @@ def test_verify_prints_sentences_or_json(capsys):
         assert row["status"] == "refuted" and row["counterexample"]["parameters"]
 
 
-def test_verify_reports_a_failure(capsys, monkeypatch):
+def test_verify_command_reports_a_failure(capsys, monkeypatch):
     wrong = run_all.Verification(id="G-A1", kind="identity", status="failed", reason="by hand")
     right = dataclasses.replace(wrong, status="verified")
     monkeypatch.setattr(run_all, "results_of", lambda id, **_: [right, wrong])
@@ -261,7 +261,7 @@ def test_verify_reports_a_failure(capsys, monkeypatch):
     assert row["worst_slack"] is None
 
 
-def test_exit_status_of_claim_tells_the_result(capsys):
+def test_exit_status_of_the_claim_command_tells_if_the_claim_holds(capsys):
     command = "claim sigma=sqrt(2*log(1.25/delta))/epsilon"
     status, out, err = called(command, capsys)
     assert (status, err) == (0, "") and out.startswith("Conditional: ")

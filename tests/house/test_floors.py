@@ -84,7 +84,7 @@ def up(path: Path) -> list[str]:
     ]
 
 
-def test_every_part_has_a_layer_and_imports_go_down():
+def test_every_module_has_a_layer_and_imports_no_higher_layer():
     files = {path.relative_to(ROOT).parts[0].removesuffix(".py") for path in FILES}
     lost = files - {name.split(".")[0] for name in FLOOR}
     assert not lost, f"{sorted(lost)} stand on no floor: name them in LIBRARY, SYSTEMS or TEACHING"
@@ -93,7 +93,7 @@ def test_every_part_has_a_layer_and_imports_go_down():
     assert not wrong, "\n".join([*wrong, f"Imports point down only: {order}"])
 
 
-def test_imports_of_files_have_no_cycle():
+def test_imports_between_files_have_no_cycle():
     """Imports inside functions count, too; a package stands for its `__init__`."""
     dotted = {path: ".".join(path.relative_to(ROOT.parent).with_suffix("").parts) for path in FILES}
     files = {name.removesuffix(".__init__"): path for path, name in dotted.items()}
@@ -110,7 +110,7 @@ def test_imports_of_files_have_no_cycle():
         pytest.fail(" -> ".join(str(path.relative_to(ROOT)) for path in circle.args[1]))
 
 
-def test_heavy_libraries_stay_in_their_folders():
+def test_heavy_libraries_are_imported_only_in_their_folders():
     wrong = [
         f"{path.relative_to(ROOT)} imports {name}, whose room is {room}"
         for path in FILES

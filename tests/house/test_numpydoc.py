@@ -103,7 +103,7 @@ def methods(value):
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_public_names_have_tables(room):
+def test_docstrings_of_public_names_describe_all_parameters(room):
     module, lost = importlib.import_module(room), []
     for name, value in public(module).items():
         home = importlib.import_module(value.__module__)

@@ -40,14 +40,14 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("code, shown", EXAMPLES)
-def test_an_example_prints_what_the_readme_shows(code, shown):
+def test_example_code_in_the_readme_prints_the_output_shown(code, shown):
     assert len([line for line in code.splitlines() if line.strip()]) <= 14
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(compile(code, "README.md", "exec"), {})
     assert printed.getvalue() == shown
 
 
-def test_the_first_table_of_the_readme_has_the_bounds_of_its_run():
+def test_the_first_table_of_the_readme_states_the_computed_bounds():
     run = DPSGD.from_epochs(dataset_size=100_000, batch_size=256, epochs=50, noise_multiplier=1.2)
     bounds = [run.guarantee(name, delta=1e-10) for name in ("moments", "rdp", "pld")]
     moments, rdp, pld = bounds
@@ -61,7 +61,7 @@ def test_the_first_table_of_the_readme_has_the_bounds_of_its_run():
 
 
 @pytest.mark.slow
-def test_the_shell_commands_of_the_readmes_run(capsys, tmp_path, monkeypatch):
+def test_shell_commands_in_the_readmes_run_without_errors(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shell = "".join(blocks("")).splitlines()
     lines = [*dict.fromkeys(line for line in shell if line.startswith(".venv/bin/dplearn"))]
@@ -73,7 +73,7 @@ def test_the_shell_commands_of_the_readmes_run(capsys, tmp_path, monkeypatch):
     assert proved in capsys.readouterr().out.splitlines()
 
 
-def test_statements_on_other_tools_quote_the_measured_results():
+def test_readme_quotes_the_measured_results_of_other_tools():
     assert README.count("\n") <= 120
     rows = [
         line.split("|")[1:-1]
@@ -192,7 +192,7 @@ def test_names_in_contributing_exist():
 
 
 @pytest.mark.slow
-def test_the_example_of_contributing_needs_one_file_and_one_test(tmp_path, monkeypatch):
+def test_the_example_in_contributing_needs_only_one_file_and_one_test(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "--of-whoever-runs-this")
     for folder in ("dplearn", "tests", "data"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.pyc"))

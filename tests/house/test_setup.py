@@ -27,7 +27,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 THOROUGH = pytest.mark.thorough
 
 
-def test_each_package_of_an_extra_is_pinned_within_its_bounds():
+def test_each_required_package_is_pinned_within_its_version_bounds():
     files = [ROOT / "requirements.txt", ROOT / "requirements-dev.txt"]
     pinned = "".join(path.read_text() for path in files)
     pins = dict(re.findall(r"^([\w-]+)==(\S+)", pinned, re.M))
@@ -73,7 +73,7 @@ def test_binder_installs_all_imports_of_lessons_that_need_no_torch():
     assert {*map(int, sources.lessons())} - {*map(int, lacking.split())} == {*few}
 
 
-def test_each_golden_value_has_a_source():
+def test_each_golden_value_cites_a_source():
     folder = ROOT / "tests" / "golden"
     for table in folder.glob("*.csv"):
         for row in csv.DictReader(table.read_text().splitlines()):
@@ -143,12 +143,12 @@ def test_version_name_and_licences_agree_in_all_files():
     assert not misled, f"would install another project: {misled}"
 
 
-def test_thorough_profile_draws_new_examples_in_each_run():
+def test_thorough_hypothesis_profile_draws_new_examples_in_each_run():
     thorough = settings.get_profile("thorough")
     assert not thorough.derandomize and thorough.max_examples == 2_000
 
 
-def test_variable_dplearn_chromium_sets_the_path_of_chromium(monkeypatch):
+def test_environment_variable_sets_the_path_of_chromium(monkeypatch):
     monkeypatch.setenv("DPLEARN_CHROMIUM", "/opt/one")
     assert chromium.path() == "/opt/one" and not chromium.starts()
     monkeypatch.delenv("DPLEARN_CHROMIUM")
@@ -204,7 +204,7 @@ def test_the_type_checker_finds_no_error(unread):
 
 
 @pytest.mark.slow
-def test_a_users_checker_sees_our_types(tmp_path):
+def test_type_checker_of_a_user_sees_the_types_of_the_library(tmp_path):
     (tmp_path / "pyrefly.toml").touch()
     wrong = ["x: int = Gaussian(1.0)", "DPSGD(noise_multiplier=1, sample_rate=0.1, step=2)"]
     wrong.append('y: str = Gaussian(1.0).guarantee("pld", delta=1e-5).epsilon')

@@ -80,7 +80,7 @@ def test_the_wheel_contains_every_file(wheel):
     assert not [name for name in packed if re.search(foreign, name)], "holds the code of others"
 
 
-def test_the_command_line_works_and_the_tables_are_read(programs, tmp_path):
+def test_installed_command_line_works_and_reads_its_tables(programs, tmp_path):
     verified = done([programs / "dplearn", "verify", "G-A8", "P01"], folder=tmp_path)
     assert " verified " in verified and "refuted square" in verified
     words = "epsilon --noise-multiplier 4 --sample-rate 0.01 --steps 10000 --delta 1e-5 --json"
@@ -96,6 +96,6 @@ def test_the_command_line_works_and_the_tables_are_read(programs, tmp_path):
     assert package.startswith(own) and table.startswith(own) and count == "1797"
 
 
-def test_the_explorer_opens(programs, tmp_path):
+def test_explorer_opens_from_the_installed_wheel(programs, tmp_path):
     with served(programs / "python", folder=tmp_path, PYTHONPATH="") as url:
         assert url.startswith("http://127.0.0.1:")

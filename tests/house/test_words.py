@@ -35,7 +35,7 @@ def texts(path: Path):
 
 
 @pytest.mark.slow
-def test_no_private_words():
+def test_names_and_texts_contain_no_forbidden_words():
     complaints = [
         f"{path.relative_to(ROOT)}:{line}: {word!r}, better: {plain}"
         for path in FILES

@@ -35,7 +35,7 @@ def test_two_candidates_attain_the_profile_of_permute_and_flip(epsilon, adjacenc
         assert -best.fun == pytest.approx(float(profile.delta(x)), rel=1e-6)
 
 
-def test_permute_and_flip_is_not_of_bounded_range():
+def test_permute_and_flip_does_not_have_bounded_range():
     about = {"delta": 1e-6, "steps": 100}
     mine = ACCOUNTANTS["pld"]().epsilon(PermuteAndFlip(0.1), **about)
     theirs = ACCOUNTANTS["pld"]().epsilon(ExponentialMechanism(0.1), **about)

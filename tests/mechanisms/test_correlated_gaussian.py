@@ -40,7 +40,7 @@ STRATEGIES = {
 
 @each("separation, participations", [(1, 9), (2, 3), (3, 3), (4, 2), (9, 5)])
 @each("name", STRATEGIES)
-def test_sensitivity_bound_holds_for_all_patterns_and_is_exact_if_claimed(
+def test_sensitivity_bound_holds_for_all_participation_patterns_and_is_exact_if_claimed(
     name, separation, participations
 ):
     """The sum of absolute products is an upper bound; equal contributions attain the plain sum."""
@@ -72,13 +72,13 @@ def test_sensitivity_is_rounded_up():
 
 
 @each("leaves", [1, 2, 7, 8, 100])
-def test_tree_strategy_is_tree_aggregation(leaves):
+def test_tree_strategy_has_the_rho_of_tree_aggregation(leaves):
     run = CorrelatedGaussian.from_strategy(tree_strategy(leaves), noise_multiplier=1.5)
     expected = tree_aggregation_rho(leaves=leaves, noise_multiplier=1.5)
     assert run.zcdp() == pytest.approx(expected, rel=1e-11)
 
 
-def test_identity_strategy_equals_composed_gaussians():
+def test_identity_strategy_has_the_epsilon_of_composed_gaussians():
     run = CorrelatedGaussian.from_strategy(np.eye(30), noise_multiplier=5.0, participations=9)
     one, nine = ACCOUNTANTS["pld"]().epsilon_curve(Gaussian(5.0), delta=1e-5, steps=[1, 9])
     stated = ACCOUNTANTS["pld"]().epsilon(run, delta=1e-5)

@@ -48,7 +48,7 @@ def worst_delta(mechanism, adjacency, epsilon=EPSILONS):
 
 
 @each("epsilon, delta", [(1.0, 1e-5), (0.5, 1e-9), (4.0, 1e-2), (30.0, 1e-4)])
-def test_analytic_noise_is_the_least_and_classical_noise_reaches_delta_at_its_threshold(
+def test_analytic_noise_is_least_and_classical_noise_reaches_delta_at_the_stated_epsilon(
     epsilon, delta
 ):
     exact = lambda noise, at: float(Gaussian(noise).profiles()[0].delta(at))
@@ -60,7 +60,7 @@ def test_analytic_noise_is_the_least_and_classical_noise_reaches_delta_at_its_th
 
 @each_adjacency
 @each("scale", [0.5, 1.0, 20.0])
-def test_laplace_profile_is_the_closed_form(scale, adjacency, contributions):
+def test_laplace_profile_equals_its_closed_form(scale, adjacency, contributions):
     """Compare with Balle, Barthe & Gaboardi (2018), Theorem 3."""
     (profile,) = Laplace(scale).profiles(adjacency)
     epsilons = np.append(0.0, np.geomspace(1e-3, 9, 40))
@@ -69,7 +69,7 @@ def test_laplace_profile_is_the_closed_form(scale, adjacency, contributions):
 
 
 @each("answers, epsilon", [(2, 1.0), (10, 0.3), (3, 5.0), (20, 6.0)])
-def test_randomized_response_equals_enumeration(answers, epsilon):
+def test_delta_of_randomized_response_equals_enumeration(answers, epsilon):
     truth = math.exp(epsilon) / (math.exp(epsilon) + answers - 1)
     p = np.full(answers, (1 - truth) / (answers - 1))
     q, p[0] = p.copy(), truth
@@ -92,7 +92,7 @@ SHAPES = {
 @each_adjacency
 @each("noise, sensitivity", [(1.0, 1), (0.4, 3), (12.0, 1)])
 @each("cls", SHAPES)
-def test_integer_noise_equals_enumeration(cls, noise, sensitivity, adjacency, contributions):
+def test_delta_of_integer_noise_equals_a_sum(cls, noise, sensitivity, adjacency, contributions):
     (profile,) = cls(noise, sensitivity=sensitivity).profiles(adjacency)
     log_weight, k = SHAPES[cls](noise * sensitivity), np.arange(-900, 901)
     norm = np.logaddexp.reduce(log_weight(k))
@@ -114,7 +114,7 @@ def log_delta_of_discrete_gaussian(sigma, epsilon):
 
 # At sigma = 20 the table is used up to epsilon = 1.85, where the mass outside it matters.
 @each("sigma, epsilons", [(1.0, (300.0, 1000.0)), (20.0, (1.0, 2.0, 2.49, 2.497, 2.6))])
-def test_discrete_gaussian_bounds_hold_beyond_its_table(sigma, epsilons):
+def test_bounds_for_the_discrete_gaussian_hold_beyond_its_table(sigma, epsilons):
     mechanism = DiscreteGaussian(sigma)
     (profile,), (witness,) = mechanism.profiles(), mechanism.witnesses()
     for epsilon in epsilons:
@@ -126,7 +126,7 @@ def test_discrete_gaussian_bounds_hold_beyond_its_table(sigma, epsilons):
         assert exact - slack <= profile.log_delta(epsilon) <= exact + max(epsilon, 12.0)
 
 
-def test_discrete_gaussian_divergences_at_large_fractional_orders():
+def test_discrete_gaussian_renyi_divergences_are_accurate_at_large_fractional_orders():
     """At these orders both sums over integers in the formula agree up to a factor of 1.1."""
     orders = np.array([400.5, 10_000.25])
     value, line = DiscreteGaussian(0.5).rdp(orders), 2 * orders
@@ -160,7 +160,7 @@ EXAMPLES = [
 
 @each("mechanism", EXAMPLES)
 @pytest.mark.slow
-def test_witnesses_never_exceed_the_profiles_and_equal_them_if_attained(mechanism):
+def test_delta_of_witnesses_is_at_most_that_of_profiles_and_equal_if_attained(mechanism):
     epsilons = np.append(0.0, np.geomspace(1e-6, 50, 80))
     for adjacency in ("add_remove", "replace_one", "zero_out"):
         try:
@@ -193,7 +193,7 @@ def test_witnesses_never_exceed_the_profiles_and_equal_them_if_attained(mechanis
         (RandomAllocation(Gaussian(1.0), 10), "replace_one", "is for 'add_remove' and 'zero_out'"),
     ],
 )
-def test_combinations_without_theorem_are_refused_by_name(mechanism, adjacency, named):
+def test_mechanism_under_an_adjacency_without_theorem_is_refused(mechanism, adjacency, named):
     of = mechanism
     for question in (of.profiles, of.witnesses, of.zcdp, of.outputs, partial(of.rdp, [2.0])):
         with pytest.raises(NotImplementedError, match=re.escape(named)):
@@ -254,18 +254,18 @@ BAD = {
 
 
 @each("error, build, named", [(error, *case) for error in BAD for case in BAD[error]])
-def test_bad_values_and_types_are_named(error, build, named):
+def test_errors_name_invalid_values_and_types(error, build, named):
     expected = "" if error is NotImplementedError else "Expected .*"
     with pytest.raises(error, match=expected + re.escape(named)):
         build()
 
 
 @each("example", [m for cls in MECHANISMS.values() if cls is not Composed for m in cls.examples()])
-def test_numbers_are_checked(example):
+def test_invalid_numbers_are_refused(example):
     assert_numbers_are_checked(example.vary, **vars(example))
 
 
-def test_counts_of_nested_parts_multiply_and_equal_parts_merge():
+def test_counts_of_nested_mechanisms_multiply_and_equal_mechanisms_merge():
     inner = Composed([Gaussian(1.0), (Laplace(2.0), 3)])
     outer = Composed([(inner, 2), Gaussian(1.0), (Laplace(4.0), 0)])
     assert dict(outer.parts()) == {Gaussian(1.0): 3, Laplace(2.0): 6, Laplace(4.0): 0}
@@ -292,7 +292,7 @@ def test_zero_noise_gives_infinite_epsilon_even_if_nested():
     assert Shuffled(Gaussian(0.0), 10).witnesses("zero_out")[0].delta(100.0) == 1.0
 
 
-def test_divergences_of_large_geometric_noise_are_accurate():
+def test_renyi_divergences_of_large_geometric_noise_are_accurate():
     """Subtracting 1 from the moment once caused a relative error of 1.5e-7."""
     shift, rate = 200, mpf(1) / (mpf(88.9) * 200)
     with mpmath.workdps(40):

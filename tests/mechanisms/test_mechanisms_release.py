@@ -65,7 +65,7 @@ def test_noise_has_its_distribution_and_independent_coordinates(mechanism, distr
 
 
 @each("answers, log_chances", [(2, [0, 1.2]), (5, [0, 1.2, 0, 0, 0])])
-def test_answers_have_the_stated_probabilities(answers, log_chances):
+def test_released_answers_have_the_stated_probabilities(answers, log_chances):
     drawn = RandomizedResponse(1.2, answers).release(np.ones(DRAWS, dtype=int), rng=rng())
     observed = np.cumsum(np.bincount(drawn, minlength=len(log_chances)) / len(drawn))
     chance = np.cumsum(np.exp(log_chances) / np.exp(log_chances).sum())
@@ -76,7 +76,7 @@ ALL = [Gaussian(1.0), Laplace(1.0), Geometric(1.0), DiscreteGaussian(1.0), Rando
 
 
 @each("mechanism", ALL)
-def test_release_is_deterministic_given_the_seed_and_keeps_its_input(mechanism):
+def test_release_is_deterministic_given_the_seed_and_does_not_change_its_input(mechanism):
     value = np.array([0, 1, 1])
     drawn = [mechanism.release(value, sensitivity=1, rng=rng(5)) for _ in range(2)]
     np.testing.assert_array_equal(*drawn)

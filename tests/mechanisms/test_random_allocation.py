@@ -29,7 +29,7 @@ def two_batches(sigma, step=0.012, order=2):
 
 @pytest.mark.slow
 @each("sigma", [0.4, 1.0, 3.0])
-def test_bounds_contain_delta_by_quadrature_for_two_batches(sigma):
+def test_bounds_on_delta_for_two_batches_contain_delta_by_quadrature(sigma):
     mass, ratio = two_batches(sigma)
     for epsilon in (0.0, 0.1, 1.0, 2.5):
         x = math.exp(epsilon)
@@ -40,7 +40,7 @@ def test_bounds_contain_delta_by_quadrature_for_two_batches(sigma):
             assert delta < above.delta(epsilon) * (1 + 1e-4) + 1e-30
 
 
-def test_brackets_overlap_those_of_another_library():
+def test_brackets_of_epsilon_overlap_those_of_another_library():
     """Compare with PLD_accounting 2.0 (Feldman & Shenfeld), which takes two minutes."""
     lower, upper = brackets(0.6, 100)[0]
     assert lower.epsilon(1e-5) <= 3.43200 and 3.43031 <= upper.epsilon(1e-5) <= 1.005 * 3.43031
@@ -48,7 +48,7 @@ def test_brackets_overlap_those_of_another_library():
 
 @pytest.mark.slow
 @each_setting
-def test_witness_and_profile_are_close_and_below_the_gaussian(sigma, batches):
+def test_lower_and_upper_profile_are_close_and_below_that_of_a_gaussian(sigma, batches):
     (gaussian,) = Gaussian(sigma).profiles()
     at = np.concatenate([-EPSILONS, EPSILONS])
     for lower, upper in brackets(sigma, batches):
@@ -77,7 +77,7 @@ def multinomial_moment(sigma, batches, order):
 
 
 @each("sigma, batches", [(0.5, 2), (1.0, 3), (3.0, 5), (30.0, 4)])
-def test_integer_orders_equal_the_multinomial_sum(sigma, batches):
+def test_renyi_divergences_at_integer_orders_equal_a_multinomial_sum(sigma, batches):
     orders = np.arange(2, 8)
     expected = [math.log(multinomial_moment(sigma, batches, int(a))) / (a - 1) for a in orders]
     value = RandomAllocation(Gaussian(sigma), batches).rdp(orders)
@@ -86,7 +86,7 @@ def test_integer_orders_equal_the_multinomial_sum(sigma, batches):
 
 
 @each("sigma, batches", [(0.3, 10), (1.0, 1000), (20.0, 10**6)])
-def test_divergence_of_order_two_equals_its_closed_form(sigma, batches):
+def test_renyi_divergence_of_order_two_equals_its_closed_form(sigma, batches):
     expected = math.log1p(math.expm1(1 / sigma**2) / batches)
     value = RandomAllocation(Gaussian(sigma), batches).rdp([2.0])
     np.testing.assert_allclose(value, expected, rtol=1e-12)
@@ -108,7 +108,7 @@ def test_renyi_divergences_of_two_batches_are_at_least_those_by_quadrature(sigma
     assert np.all(line[whole] <= moment(orders[whole]) * (1 + 1e-9))
 
 
-def test_renyi_curve_grows_and_stays_below_the_gaussian_line():
+def test_renyi_divergences_grow_with_the_order_and_are_below_those_of_a_gaussian():
     orders = np.unique(np.concatenate([np.linspace(1.01, 8, 80), np.arange(9, 257), [300, 1e6]]))
     for sigma, batches in SETTINGS:
         epoch = RandomAllocation(Gaussian(sigma), batches)
@@ -119,7 +119,7 @@ def test_renyi_curve_grows_and_stays_below_the_gaussian_line():
 
 
 @each("sigma, batches", [(1.0, 1), (0.15, 50), (0.04, 9)])
-def test_one_batch_or_tiny_noise_gives_the_gaussian(sigma, batches):
+def test_profile_for_one_batch_or_tiny_noise_is_that_of_a_gaussian(sigma, batches):
     epoch = RandomAllocation(Gaussian(sigma), batches)
     (profile,) = epoch.profiles()
     assert np.array_equal(profile.delta(EPSILONS), Gaussian(sigma).profiles()[0].delta(EPSILONS))

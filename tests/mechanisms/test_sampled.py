@@ -34,7 +34,7 @@ def poisson_sum(q, *records):
 
 
 @each("q", [0.05, 0.6])
-def test_poisson_profiles_bound_all_neighbours_of_a_tiny_data_set(q):
+def test_profiles_of_poisson_sampling_bound_delta_of_all_tiny_datasets(q):
     (remove, add), tight = PoissonSubsampled(Geometric(1.5), q).profiles(), False
     for others in itertools.product([0, 1], repeat=2):
         small, large = poisson_sum(q, *others), poisson_sum(q, *others, 1)
@@ -53,7 +53,7 @@ def test_poisson_profiles_bound_all_neighbours_of_a_tiny_data_set(q):
 
 
 @each("q", [0.05, 0.6, 1.0])
-def test_replace_one_profile_bounds_all_neighbours_of_a_tiny_data_set(q):
+def test_profile_under_replace_one_bounds_delta_of_all_tiny_datasets(q):
     (profile,), tight = PoissonSubsampled(Geometric(1.5), q).profiles("replace_one"), False
     for old, new, *others in itertools.product([-1, 0, 1], repeat=4):
         leak = delta_by_definition(poisson_sum(q, *others, new), poisson_sum(q, *others, old))
@@ -111,7 +111,7 @@ def test_tiny_noise_reveals_a_sampled_record():
             np.testing.assert_allclose(profile.delta([0.0, 1.0, 100.0]), 0.3, rtol=1e-12)
 
 
-def test_subset_of_a_poisson_sample_has_no_witness():
+def test_subset_of_a_poisson_sample_has_no_lower_bound_on_delta():
     twice = WithoutReplacement(sampled(1.0, 0.5), 0.5)
     assert twice.profiles("replace_one") and not twice.witnesses("replace_one")
 
@@ -129,7 +129,7 @@ def answers_of_a_subset(bits, size, truth):
 
 @each("size", [1, 2])
 @each("local_epsilon", [0.5, 2.0])
-def test_profile_without_replacement_bounds_all_subsets_and_neighbours(local_epsilon, size):
+def test_profile_without_replacement_bounds_delta_of_all_neighbours(local_epsilon, size):
     exact = 1 / (1 + math.exp(-local_epsilon))
     (profile,) = WithoutReplacement(RandomizedResponse(local_epsilon), size / 3).profiles(
         "replace_one"
@@ -148,7 +148,7 @@ def test_profile_without_replacement_bounds_all_subsets_and_neighbours(local_eps
 
 
 @each("size", [1, 2, 3])
-def test_witnesses_without_replacement_come_from_two_datasets(size):
+def test_lower_bounds_on_delta_without_replacement_come_from_two_datasets(size):
     """The query is a sum. All records are -1, except for one record of 1 in one dataset."""
     subsets = dict.fromkeys(itertools.combinations(range(3), size), 1 / math.comb(3, size))
     laws = [sampled_sum(np.array([record, -1, -1]), subsets) for record in (1, -1)]
@@ -165,7 +165,7 @@ def test_witnesses_without_replacement_come_from_two_datasets(size):
         assert np.max(gap[EPSILONS < 0]) > 1e-3
 
 
-def test_sampling_twice_equals_sampling_at_the_product_rate():
+def test_sampling_twice_equals_sampling_at_the_product_of_the_rates():
     twice = PoissonSubsampled(PoissonSubsampled(Laplace(0.7), 0.4), 0.2)
     once = PoissonSubsampled(Laplace(0.7), 0.08)
     for a, b in zip(twice.profiles(), once.profiles(), strict=True):
@@ -194,7 +194,7 @@ def divergence(sigma, q, order, direction):
      (4.0, 0.01, 20.5), (0.8, 0.1, 5.5), (2.0, 0.2, 1.5), (0.7, 0.5, 8), (0.3, 0.9, 1.1),
      (20.0, 0.9, 2), (0.2, 1e-7, 9), (1.0, 1e-7, 30.5), (1000.0, 0.3, 1.0001), (1.0, 0.999, 257)],
 )  # fmt: skip
-def test_divergences_equal_quadrature_of_their_definition(sigma, q, order):
+def test_renyi_divergences_equal_quadrature_of_their_definition(sigma, q, order):
     step, remove = sampled(sigma, q), divergence(sigma, q, order, "remove")
     # Tolerance: rounding of sums of positive terms, divided by order - 1.
     rel = 2e-13 if order >= 1.1 else 1e-9
@@ -206,7 +206,7 @@ def test_divergences_equal_quadrature_of_their_definition(sigma, q, order):
 
 
 @each("sigma, q", [(0.2, 1e-7), (1.0, 0.01), (1000.0, 0.5), (5.0, 1e-7)])
-def test_divergences_at_huge_orders_approach_their_asymptote(sigma, q):
+def test_renyi_divergences_at_huge_orders_approach_their_asymptote(sigma, q):
     """D_a tends to a / (2 sigma^2) + log(q) a / (a - 1) from above."""
     orders = 10.0 ** np.arange(1, 7)
     value = sampled(sigma, q).rdp(orders)
@@ -220,7 +220,7 @@ def test_divergences_at_huge_orders_approach_their_asymptote(sigma, q):
     np.testing.assert_allclose(value[near], only_hit[near], rtol=1e-6)
 
 
-def test_divergence_of_order_two_for_other_bases():
+def test_renyi_divergence_of_order_two_of_sampled_laplace_equals_its_closed_form():
     step = PoissonSubsampled(Laplace(1.0), 0.1)
     # E_Q f^2 - 1 = q^2 E_Q (r - 1)^2, where r is the likelihood ratio of the base.
     excess = 0.01 * math.expm1(Laplace(1.0).rdp([2.0])[0])

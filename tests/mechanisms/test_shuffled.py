@@ -83,7 +83,7 @@ CROWDS = [[a, a] for a in OTHERS] + [[OTHERS[0], OTHERS[-1]]]
 @each("sigma, epsilon", [(0.4, 1.0), (0.6, 0.0), (0.8, 0.5), (1.5, 0.2)])
 @each("adjacency, neighbour", [("zero_out", 0.0), ("replace_one", -1.0)])
 @each("left_out", [0.0, 1 / 3])
-def test_shuffled_bound_holds_for_all_other_records(left_out, adjacency, neighbour, sigma, epsilon):
+def test_delta_is_bounded_for_all_other_records(left_out, adjacency, neighbour, sigma, epsilon):
     record, absent = fixed(1.0), fixed(neighbour)
     crowds = CROWDS if left_out else [[other] for other in OTHERS]
     found = worst([([record, *crowd], [absent, *crowd]) for crowd in crowds], epsilon, sigma)
@@ -99,7 +99,7 @@ def test_shuffled_bound_holds_for_all_other_records(left_out, adjacency, neighbo
 
 
 @each("sigma, epsilon", [(0.6, 0.5), (1.5, 0.0)])
-def test_gaussian_of_half_the_noise_bounds_an_added_record(sigma, epsilon):
+def test_gaussian_with_half_the_noise_bounds_delta_of_an_added_record(sigma, epsilon):
     """Other records equal to -1 attain the bound in permutations that displace a record."""
     pairs = [([fixed(1.0), *crowd], crowd) for crowd in CROWDS]
     found = worst(pairs, epsilon, sigma)
@@ -114,7 +114,7 @@ def test_gaussian_of_half_the_noise_bounds_an_added_record(sigma, epsilon):
 
 
 @each("way", ["remove", "add", "replace"])
-def test_transforms_of_numbers_bound_those_of_vectors(way):
+def test_integrals_in_one_dimension_bound_those_in_two_dimensions(way):
     """Check by quadrature that the proof's integrals in one dimension are the largest."""
     rng, grid = np.random.default_rng(31), np.linspace(-7.0, 7.0, 281)
     plane = np.array(np.meshgrid(grid, grid))
@@ -140,7 +140,7 @@ def test_transforms_of_numbers_bound_those_of_vectors(way):
     assert worst_gap > 0.99
 
 
-def test_bound_includes_sums_at_the_end_of_the_range(monkeypatch):
+def test_bound_on_the_positive_part_includes_sums_at_the_end_of_the_range(monkeypatch):
     """D is -reach or reach: the sum of two is positive only at 2 reach, the end of the range."""
     chance, reach, half = 1e-3, 3.0, 64
     masses = np.zeros(2 * half + 1)
@@ -163,7 +163,7 @@ def convolved(law, count, half, reach):
 
 @each("reach, half", [(0.5, 16), (3.0, 64), (40.0, 800)])
 @each("way", ["remove", "add", "replace"])
-def test_positive_part_is_at_least_that_of_a_fine_lattice(way, reach, half):
+def test_bound_on_the_positive_part_is_at_least_that_on_a_fine_lattice(way, reach, half):
     """Bounds from a narrow lattice include wrapped-around and truncated mass."""
     law = _transforms(math.exp(0.3), 0.9, way)
     fine = convolved(law, 3, 3000, 60.0)
@@ -174,7 +174,7 @@ def test_positive_part_is_at_least_that_of_a_fine_lattice(way, reach, half):
         assert value < fine * 1.01
 
 
-def test_bound_holds_for_the_worst_rounding(monkeypatch):
+def test_bound_on_the_positive_part_holds_for_the_worst_rounding(monkeypatch):
     """The bound holds even if rounding lowers all masses and sums as far as possible."""
     law = _transforms(math.exp(2.0), 0.9, "add")
     real, excess = _shuffle_bounds.power, _shuffle_bounds._excess
@@ -228,7 +228,7 @@ def test_deltas_of_witnesses_lie_between_the_best_threshold_test_and_the_profile
 
 @pytest.mark.slow
 @each("sigma, batches, left_out", [(1.0, 20, 0.0), (2.0, 6, 0.25)])
-def test_simulated_epoch_lies_between_witness_and_profile(sigma, batches, left_out):
+def test_delta_of_a_simulated_epoch_lies_between_its_bounds(sigma, batches, left_out):
     """Estimate delta by simulating the likelihood ratios of the witnesses' pair."""
     rng, mu, epsilon = np.random.default_rng(2024), 1 / sigma, 0.2
     y = rng.standard_normal((200_000, batches))
@@ -245,7 +245,7 @@ def test_simulated_epoch_lies_between_witness_and_profile(sigma, batches, left_o
 
 
 @each("sigma, batches", [(0.3523, 10**6), (0.17, 7)])
-def test_summed_profile_is_positive_at_tiny_noise(sigma, batches):
+def test_delta_from_the_sum_of_all_steps_is_positive_at_tiny_noise(sigma, batches):
     """Summands must be positive, although (p - q) / r falls to -exp(1 / sigma^2) / 4."""
     with np.errstate(all="raise", under="ignore"):
         summed = _summed.__wrapped__(sigma, batches, 0.0)
@@ -254,7 +254,7 @@ def test_summed_profile_is_positive_at_tiny_noise(sigma, batches):
 
 
 @each("batches", [1, 3])
-def test_accountants_use_half_the_noise_under_add_remove(batches):
+def test_accountants_use_a_gaussian_with_half_the_noise_under_add_remove(batches):
     """Under add_remove a Gaussian with half the noise of `base` dominates; `base` does not."""
     epoch, halved = Shuffled(Gaussian(2.0), batches, 0.1), Gaussian(1.0)
     assert epoch.zcdp("add_remove") == halved.zcdp("add_remove")
@@ -266,7 +266,7 @@ def test_accountants_use_half_the_noise_under_add_remove(batches):
 
 
 @pytest.mark.slow
-def test_chords_lie_above_the_bounds_between_their_nodes():
+def test_chords_lie_above_the_bounds_on_delta_between_nodes():
     profile = shuffled_profile(2.0, 10, replaced=False)
     assert isinstance(profile, Profile)
     # The profile and its reverse form one convex curve, so they agree at 0.
@@ -277,7 +277,7 @@ def test_chords_lie_above_the_bounds_between_their_nodes():
             assert float(side.delta(epsilon)) >= epoch.delta(epsilon) * (1 - 2e-3)
 
 
-def test_witness_of_replaced_record_uses_the_sum_of_steps_at_large_noise():
+def test_lower_bound_for_a_replaced_record_uses_the_sum_of_steps_at_large_noise():
     """There delta of the witness is at least that of random allocation with half the noise."""
     epoch = Shuffled(Gaussian(4.0), 100, 0.01)
     allocated = RandomAllocation(Gaussian(2.0), 100).witnesses()[0].mix_first(0.99)

@@ -37,7 +37,7 @@ def all_pairs(votes, plan):
 @pytest.mark.parametrize("votes", [SMALL, Votes([[6, 0]])])
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("delta", [1e-2, 1e-5])
-def test_the_bracket_contains_the_enumerated_epsilon(votes, plan, delta):
+def test_bracket_for_given_votes_contains_the_enumerated_epsilon(votes, plan, delta):
     stated = at_these_votes(votes, plan).guarantee(delta=delta)
     worst = lambda epsilon: max(
         delta_by_definition(p, q, np.array([epsilon]))[0] for p, q in all_pairs(votes, plan)
@@ -49,7 +49,7 @@ def test_the_bracket_contains_the_enumerated_epsilon(votes, plan, delta):
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_renyi_divergences_are_the_largest_of_all_neighbours(plan):
+def test_renyi_divergences_are_the_largest_over_all_neighbouring_votes(plan):
     orders = np.array([1.5, 4.0, 30.0])
     rdp = at_these_votes(SMALL, plan).rdp(orders)
     with pytest.raises(ValueError, match="Expected orders > 1, got"):
@@ -89,7 +89,7 @@ def test_unanimous_votes_leak_far_less_than_the_plan_allows():
     assert NOT_FOR_PRINT in str(stated) and "must not be published" in stated.assumptions[0]
 
 
-def test_both_ends_of_the_bracket_allow_for_numerical_error(monkeypatch):
+def test_both_bounds_on_epsilon_allow_for_numerical_error(monkeypatch):
     here = at_these_votes(Votes([[30, 20, 0]] * 20), PATE(answers=20, noise_std=10))
     off = 0.01
     looser, tighter = (here.guarantee(delta=1e-5 * math.exp(sign * off)) for sign in (1, -1))
@@ -141,7 +141,7 @@ def test_error_of_each_log_probability_is_at_most_the_stated_error(counts, noise
 
 
 @pytest.mark.parametrize("check", [None, 1.5])
-def test_neighbours_are_all_counts_with_one_vote_moved(check):
+def test_neighbours_are_all_vote_counts_with_one_vote_moved(check):
     counts, about = np.array([4, 2, 2, 0]), {"threshold": 3.0, "check_std": check}
     law = laws(counts, PATE(answers=1, noise_std=2.0, **about if check else {}))
 

@@ -34,7 +34,7 @@ def plan_of(answers, queries, noise_std, check_std):
 
 
 @pytest.mark.parametrize(("answers", "queries", "noise", "check", "delta", "epsilon"), SETTINGS)
-def test_epsilon_is_that_of_the_composed_gaussians(answers, queries, noise, check, delta, epsilon):
+def test_epsilon_of_a_plan_is_that_of_its_gaussians(answers, queries, noise, check, delta, epsilon):
     plan = plan_of(answers, queries, noise, check)
     stated = plan.guarantee(delta=delta)
     # One changed vote changes the counts by sqrt(2) in norm, and the largest count by 1.
@@ -47,7 +47,7 @@ def test_epsilon_is_that_of_the_composed_gaussians(answers, queries, noise, chec
 
 
 @pytest.mark.parametrize("name", list(ACCOUNTANTS))
-def test_every_accountant_gives_an_upper_bound(name):
+def test_every_accountant_gives_an_upper_bound_on_epsilon(name):
     plan = plan_of(372, 640, 40, 150)
     stated = plan.guarantee(name, delta=1e-5)
     assert stated.kind == "upper" and stated.lower == 0.0
@@ -70,7 +70,7 @@ def test_bad_plans_are_refused():
 
 
 @pytest.mark.parametrize("check", [{}, CONFIDENT])
-def test_answers_and_queries_never_exceed_the_plan(check):
+def test_numbers_of_answers_and_queries_never_exceed_the_plan(check):
     plan = PATE(answers=7, queries=20, noise_std=40, **check)
     aggregator = Aggregator(plan, rng=np.random.default_rng(3))
     rng, answered = np.random.default_rng(4), 0

@@ -8,7 +8,7 @@ from dplearn.pate import SHIPPED, Votes, shipped_votes
 COUNTS = [[3, 1, 0], [0, 2, 2]]
 
 
-def test_counts_are_copied_and_cannot_be_changed():
+def test_vote_counts_are_copied_and_cannot_be_changed():
     table = np.array(COUNTS)
     votes = Votes(table)
     table[0, 0] = 99
@@ -19,7 +19,7 @@ def test_counts_are_copied_and_cannot_be_changed():
     assert votes.first(1).counts.tolist() == COUNTS[:1]
 
 
-def test_from_labels_returns_the_number_of_votes_per_class():
+def test_votes_from_labels_have_the_number_of_votes_per_class():
     labels = np.random.default_rng(0).integers(0, 4, size=(6, 50))
     votes = Votes.from_labels(labels, classes=4)
     expected = [np.bincount(row, minlength=4).tolist() for row in labels]
@@ -42,13 +42,13 @@ def test_from_labels_returns_the_number_of_votes_per_class():
         ([[True, False]], TypeError, "dtype bool"),
     ],
 )
-def test_bad_counts_are_refused(counts, error, words):
+def test_invalid_vote_counts_are_refused(counts, error, words):
     with pytest.raises(error, match=words):
         Votes(counts)
 
 
 @pytest.mark.parametrize("teachers", SHIPPED)
-def test_shipped_votes_have_their_shape_and_are_accurate(teachers):
+def test_shipped_votes_have_the_stated_shape_and_mostly_elect_the_true_digit(teachers):
     votes, digits = shipped_votes(teachers)
     assert (votes.queries, votes.classes, votes.teachers) == (1000, 10, teachers)
     assert np.all(np.bincount(digits) == 100)
