@@ -131,7 +131,7 @@ def smallest_noise_multiplier(
         try:
             mechanism.vary(noise_multiplier=largest)
             break
-        except ValueError:  # if another parameter is wrong, the search raises the error
+        except ValueError:  # the search below raises errors of other parameters
             largest /= 2
     rates: Any = (true_positive_rate, false_positive_rate)
     given = [(epsilon, delta) != (None, None), rates != (None, None), advantage is not None]

@@ -40,7 +40,7 @@ class Runs:
 
     @classmethod
     def of(cls, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Self:
-        """Return the runs of a mechanism's parts, with a row of counts for each number of steps.
+        """Return a mechanism's parts, and how often each is run, in a row for each number of steps.
 
         Two-dimensional steps are the rows of counts themselves, with a column for each part.
         """

@@ -130,7 +130,7 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
         discount = np.exp(np.minimum((2 * middle - steps) * epsilon, 700.0)) * q
         fits = p * (1 + error) - discount * (1 - error) <= slack
         high, low = np.where(fits, middle, high), np.where(fits, low, middle)
-    # Below this loss solve delta(x) = P(K >= k) - exp(x) Q(K >= k) = slack for x.
+    # Between two losses delta(x) is P(K >= k) - exp(x) Q(K >= k): solve delta(x) = slack for x.
     upper = (2 * high - steps) * epsilon
     p, q = binomial_tails(high - 1, epsilon, steps)
     excess = p * (1 + tails_error(steps)) - slack

@@ -99,7 +99,7 @@ class RandomAllocation(Epoch):
         return (above, above.reverse())
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        """Return lower bounds for a removed and an added record, by merging outputs of the pair."""
+        """Return lower bounds on the profiles for remove and add: of a pair with merged outputs."""
         if self.batches == 1:
             return self.base.profiles(adjacency)
         if self.base.shift() > _LARGEST_SHIFT:
@@ -143,7 +143,7 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
 
 @lru_cache(32)
 def _log_excess(sigma: float, batches: int) -> NDArray:
-    """Return log(E[f^a] - 1) at orders a = 1, 2, ..., f the mean of all likelihood ratios Y."""
+    """Return log(E[f^a] - 1) for a = 1, 2, ..., where f is the mean of `batches` ratios Y."""
     # log G_n, n = 0, 1, ...: remove point n from a graph; then j points have no edge. Each of
     # them had an edge to n, each of the other m = n - 1 - j may have had an edge to n, and n
     # had at least one edge: G_n = sum_j C(n-1, j) w^j G_m ((1+w)^m - [j = 0]).

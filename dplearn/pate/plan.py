@@ -77,7 +77,7 @@ class PATE(HasGuarantee):
 
     @property
     def composed(self) -> Composed:
-        """Mechanism that dominates the answers: the release of all noisy counts and checks."""
+        """Mechanism that releases all noisy counts and checks; the answers follow from them."""
         # A moved vote changes two counts by one each: their L2 distance is sqrt(2).
         released: Any = Gaussian(self.noise_std / math.sqrt(2)), self.answers
         checks: Any = [(Gaussian(self.check_std), self.queries)] if self.check_std else []

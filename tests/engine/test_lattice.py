@@ -133,7 +133,7 @@ def test_epsilon_of_composed_random_distributions_is_enclosed(p, q, lost, gained
 
 
 @each("step", [0.3, 1.0])
-def test_probability_of_infinite_losses_does_not_raise_finite_losses(step):
+def test_finite_losses_stay_the_same_beside_infinite_ones(step):
     """Enumerate two releases whose largest finite loss lies inside a cell."""
     # These losses are too close to each other to be treated as atoms.
     loss = np.linspace(-0.9, 0.95, 40)

@@ -39,7 +39,7 @@ def test_guarantees_are_listed_only_for_poisson_sampling():
 
 
 @pytest.mark.parametrize("sampling", ["poisson", "without_replacement"])
-def test_rehearsals_use_smallest_sufficient_noise(sampling):
+def test_trial_runs_have_the_least_noise_for_each_epsilon(sampling):
     run = DPSGD(noise_multiplier=4.0, sample_rate=0.25, steps=4, sampling=sampling)
     called = []
     score = lambda plan, seed: called.append((plan, seed)) or seed

@@ -19,9 +19,9 @@ _PATIENCE = 4
 Ends = tuple[NDArray, NDArray]
 # For n compositions: numbers of steps, epsilons, log deltas; epsilons or log deltas are guesses.
 Rows = tuple[NDArray, NDArray, NDArray]
-# Maximum number of nodes in t; `freedom` and `longer` of Table.tilts, which let rows share a tilt.
-# The first attempt has few nodes and only improves poor guesses; the last two accept more rounding
-# for fewer nodes.
+# Settings of one attempt: maximum number of nodes in t, `freedom` and `longer` of Table.tilts.
+# The first of TRIES has few nodes and only improves poor guesses; the last two have fewer nodes
+# and a larger rounding error.
 Effort = tuple[int, float, float]
 TRIES: tuple[Effort, ...] = ((2**8, 2.0, 3.0), (2**12, 2.0, 1.4))
 TRIES += tuple((2**16, freedom, 1.4) for freedom in (2.0, 7.0, 7.0))

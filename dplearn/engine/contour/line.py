@@ -27,7 +27,7 @@ class Majorant:
     def __init__(self, line: "Line", first: float) -> None:
         pair, phi = line.pair, first * (2.5 / first) ** _PARTS
         log_p, loss = pair.logs(line.x, phi)
-        # Angle of the loss, and log modulus of the integrand at t = 0, shape (n_heights, n_nodes).
+        # `log_size` is the log modulus of the integrand at t = 0. Shapes are (n_heights, n_nodes).
         self.line, self.phi, self.angle = line, phi, loss.imag
         self.log_size = (log_p + line.tilt * loss).real - 0.5 * (line.x / pair.sigma) ** 2
         self.log_size += 0.5 * (phi * pair.sigma) ** 2

@@ -91,7 +91,7 @@ class SampledGaussian:
         top = (height + a) / sigma**2
         cost = 0.5 * (top * sigma) ** 2 + self.loss_of_cosine(top, tilt)
         up = float(np.max(2 * math.pi * a / (L + cost)))
-        # Moving the line down to the real axis adds nothing; at height 0 use the step for up.
+        # Moving the line down to the real axis adds no error; at height 0 `up` is the only limit.
         return min(up, 2 * math.pi * height / L) if height else up
 
     def nodes(self, tilt: float, step: float) -> NDArray:

@@ -42,7 +42,7 @@ class Grid:
         """Return the index of the first node, and all nodes of profile i, on both sides of 0."""
         h, loss = self.window.step, self.anchors[i].loss
         offset = float(loss[0] % h) if loss.size else 0.0
-        # Sums use the even lattice: an offset near 0 is set to 0 for all nodes.
+        # Treat an offset that is 0 up to rounding as 0: then sums of losses are multiples of h.
         offset = 0.0 if min(offset, h - offset) < 1e-9 * h else offset
         # Begin one node earlier: an atom on a node belongs to the cell on the node's left.
         start = min(math.floor((edges[0] - offset) / h), 0) - 1

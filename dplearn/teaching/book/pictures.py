@@ -74,7 +74,7 @@ class Comparison(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Drawing of a formula, the points compared, and whether all were computed in time."""
+    """Drawing of a formula and its oracle, its points, and whether all were computed in time."""
 
     drawn: Any  # a Sweep or a Cloud
     points: list[Comparison]
@@ -210,7 +210,7 @@ def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None
     between = lambda a, b: 0.5 * (a + b) if limit else Linear.middle(domain, a, b)
 
     def border(a: float, b: float, left: bool, right: bool) -> float:
-        """Return where in [a, b] the hypothesis starts or ceases to hold, or the midpoint."""
+        """Return where in [a, b] the hypothesis turns from `left` to `right`, or the midpoint."""
         exact = left != right and domain is not None and not isinstance(domain, Whole)
         for _ in range(40 * exact):
             middle = between(a, b)

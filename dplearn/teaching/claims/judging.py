@@ -94,7 +94,7 @@ class Finding:
 
 
 def proofread(formula: str, *, words: str = "") -> Finding:
-    r"""Judge one printed formula in every situation of the book that fits its letters.
+    r"""Judge one printed formula by every entry of the book that has its variables.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
         why = Note("No setting about {x} has these letters.", x=QUANTITIES[claim.about])
         return Finding(verdict="not read", reason=why), []
     near = [m for m in matches if not m.table.setting.rare or m.named > 0]
-    # Words that name a special situation exclude all other situations.
+    # If the words name group privacy, AboveThreshold or discrete noise, keep only such settings.
     text_of = lambda m: f"{m.table.setting.text} {m.table.setting.chinese}".lower()
     for stems in _APART:
         if context.mentions(stems):

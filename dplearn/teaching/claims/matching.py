@@ -182,7 +182,7 @@ class Match:
     verdict: str = "holds"
     note: str = ""
     exact: bool = False  # whether the claim equals the proved value
-    unread: bool = False  # whether a condition on the claim's letters was not used
+    unread: bool = False  # whether a stated condition was ignored
     named: float = 0.0  # weight of the words that name the situation
     example: int | None = None  # the index of the simplest failing point
 

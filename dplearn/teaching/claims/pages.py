@@ -21,7 +21,7 @@ from dplearn.teaching.claims.reading import FIXED, LONGEST, SIGN, makes_claim, u
 
 MOST, _MANY = 10_000_000, 1_000
 KINDS = (".tex", ".md", ".ipynb", ".html", ".htm", ".rst", ".py", ".qmd", ".txt")
-# Code and comments by file type; an unclosed one extends to the end of the page or line.
+# Patterns of code and comments by file type. An unclosed block ends with the page.
 _CODE = {
     ".tex": r"(?<!\\)%[^\n]*|\\verb\|[^|\n]*\||\\iffalse\b.*?(?:\\fi\b|\Z)"
     r"|\\begin\{(verbatim|lstlisting|comment)\}.*?(?:\\end\{\1\}|\Z)",

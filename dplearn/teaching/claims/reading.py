@@ -337,7 +337,7 @@ def _relations(text: str) -> list[Claim]:
         except ValueError as error:
             why = why or str(error)
             continue
-        alone = _letter(claim.right)  # a claim only if it names another quantity, as in D_α ≤ ε
+        alone = _letter(claim.right)  # ε = x claims nothing; D_α ≤ ε bounds one quantity by another
         if not claim.right.names or (alone and (about != "rdp" or alone.startswith("rdp"))):
             continue
         claims.append(replace(claim, root=about == "sigma" and name.endswith("^2")))

@@ -73,7 +73,7 @@ def rebuilt(description: str) -> Program:
     expected, mistakes = result.pop("expected"), result.pop("mistakes")
     names_of_source: dict[str, Any] = {"math": math, "random": random}
     exec(source, names_of_source)
-    functions = filter(inspect.isfunction, names_of_source.values())  # the first is the measure
+    functions = filter(inspect.isfunction, names_of_source.values())  # first comes the comparison
     program = Program(
         right=lambda: None,
         mistakes=tuple(Mistake(None, hints) for hints in mistakes),

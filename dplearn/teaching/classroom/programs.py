@@ -269,7 +269,7 @@ class Program:
 
     @cached_property
     def of_mistake(self) -> Callable[[int, int], Any]:
-        """Cached function that returns the measured result of mistake `rank` in case `number`."""
+        """Cached function of two indices: of a known wrong answer, and of the case it is run on."""
         return cache(lambda rank, number: self._measured(self.mistakes[rank].value, number))
 
     def _measured(self, function: Callable, number: int) -> Any:

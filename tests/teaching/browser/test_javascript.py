@@ -217,7 +217,7 @@ def test_brackets_from_inaccurate_sums_are_wrong_without_error_bounds(unchanged,
 
 
 @each("side", ["remove", "add", "replace"])
-def test_error_bound_of_the_truncation_sum_equals_that_of_python(side):
+def test_truncation_bounds_in_javascript_and_python_are_equal(side):
     """`tests/engine/test_rounding.py` compares the bound in Python with finer sums."""
     bound = Majorant(Line(SampledGaussian(1.3, 0.05, side), 6.0), 0.3)
     t = np.array([0.1, 3.0, 50.0, 300.0])

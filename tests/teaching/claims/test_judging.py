@@ -84,7 +84,7 @@ REFUSED = [
 
 
 @each("formula, why", REFUSED)
-def test_text_without_claim_is_not_read_and_the_reason_is_given(formula, why):
+def test_text_without_a_claim_gets_the_verdict_not_read_and_a_reason(formula, why):
     found = proofread(formula, words=formula)
     assert found.verdict == "not read" and why in found.reason and "\n" not in found.reason
 

@@ -84,7 +84,7 @@ def test_each_violation_of_a_rule_is_reported(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_pictures_that_do_not_show_their_figure_are_reported():
+def test_stored_images_that_differ_from_their_plotly_figure_are_reported():
     """Insert a wrong point, a blank picture, and a picture and a drawing of another lesson."""
     built, other = (contract.Built(LESSONS[number]) for number in ("03", "04"))
 

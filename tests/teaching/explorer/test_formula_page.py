@@ -125,7 +125,7 @@ def test_points_drawn_before_a_time_limit_span_the_axis():
     assert drawn[:5] == [0, 32, 16, 8, 24] and sorted(drawn) == list(range(33))
 
 
-def test_picture_of_random_points_shows_all_points_of_the_verification():
+def test_scatter_plot_shows_every_point_at_which_the_formula_was_verified():
     found, some, whole = cloud(View("G-A12b"), words)
     assert whole and len(some) == book["G-A12b"].points and set(found.verdict) == {"right"}
     wrong, _, _ = cloud(View("G-A12b", "without-continuity"), words)

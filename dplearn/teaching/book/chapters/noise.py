@@ -274,7 +274,7 @@ def analytic_gaussian_sigma(*, epsilon, delta):
     r"""\sigma(\varepsilon,\delta) = \min\{\sigma : \delta(\varepsilon;\sigma) \le \delta\}"""
     delta_at = lambda sigma: gaussian_delta(epsilon=epsilon, noise_multiplier=sigma)
     enough = lambda log_sigma: np.asarray(delta_at(math.exp(log_sigma)) <= delta)
-    # Search ln(sigma), since delta < 1 / sigma; at a tiny delta a search for sigma itself fails.
+    # Search for ln(sigma): sigma is below 1 / delta, which is too large to search at tiny delta.
     return math.exp(first_true(enough, lower=-14.0, upper=-math.log(delta), rtol=1e-15))
 
 

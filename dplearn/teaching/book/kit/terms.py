@@ -1,4 +1,4 @@
-"""Letters, meanings and quantities of the book's parameters, and LaTeX of expressions."""
+"""Symbols, descriptions and kinds of the book's parameters, and LaTeX of expressions."""
 
 import re
 from collections.abc import Mapping
