@@ -65,7 +65,7 @@ def _least(
     """Return lower bounds on min_x g(x) + rate * x, if low <= g <= high, and log x of each."""
     # Error of g: 1e-12 relative from delta, plus the effect of rounding x; x_k |g'(x_k)| <= 1.
     x, blur = np.exp(epsilon), 1e-12 * high
-    # g(0) = 1, and for x >= 1 / a the sum g(x) + a x is at least 1.
+    # Add ends of the grid: g(0) = 1, and g(x) + rate * x >= 1 if x >= 1 / rate.
     x = np.concatenate([[0.0], x, [max(1 / float(np.min(rates)), 2 * x[-1])]])
     tail = np.append(1.0, x[1:-1] * np.abs(np.append(1.0, high[:-1]) - low) / np.diff(x[:-1]))
     blur = np.append(0.0, blur) + 4e-16 * np.minimum(tail, 1.0)

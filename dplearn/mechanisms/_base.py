@@ -202,7 +202,7 @@ def as_mechanism(release: Any) -> Mechanism:
 
 
 def contribution_norm(adjacency: Adjacency) -> int:
-    """Return the distance of neighbours in contribution norms: 2 under replace_one, else 1."""
+    """Return by how many contribution norms neighbours differ: 2 under replace_one, else 1."""
     return 2 if adjacency == "replace_one" else 1
 
 

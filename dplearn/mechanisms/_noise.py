@@ -37,7 +37,7 @@ class Noise(Mechanism):
         return self.noise_multiplier
 
     def _distance(self, adjacency: Adjacency) -> int:
-        """Return the distance of neighbours in contribution norms, or in query units if `whole`."""
+        """Return by how much a neighbour's query differs, in contribution norms (whole: units)."""
         return contribution_norm(adjacency)
 
     def shift(self, adjacency: Adjacency = "add_remove") -> float:

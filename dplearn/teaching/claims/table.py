@@ -128,7 +128,7 @@ class Table:
 
     @property
     def hypothesis(self) -> str:
-        """Hypothesis as an expression in the columns, or ""."""
+        """Hypothesis as an expression of column names; "" if it is a function or missing."""
         given = self.setting.given or ("" if self.setting.into else self.entry.given)
         return given if isinstance(given, str) else ""
 

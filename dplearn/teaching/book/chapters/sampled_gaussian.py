@@ -304,12 +304,12 @@ def _normal(*, order, noise_std, records, batch, alike):
 
 
 def _log_excess(order, noise_std, records, batch, alike):
-    """Return ln(E_Q[(P/Q)^order] - 1), by the trapezoidal rule as in `mechanisms.sampled`.
+    """Return ln(E_Q[(P/Q)^order] - 1) for noisy counts, P with one more record equal to 1.
 
     The number of ones among m drawn records is Hyp(n, k, m) under Q, Hyp(n, k + 1, m) under P. The
     polynomials in z = exp(x / sigma^2) have real zeros (Vatutin & Mikhailov 1982) that interlace:
     P/Q is a + bz plus terms cz / (z + r), all constants >= 0. So |P/Q| at x + iy is at most P/Q
-    at x, divided by cos(y / (2 sigma^2)).
+    at x, divided by cos(y / (2 sigma^2)), and the trapezoidal rule of `mechanisms.sampled` applies.
     """
     first, last = max(0, batch - records + alike), min(batch, alike)
     # Build Q from ratios of successive masses: factorials of 10^6 records would lose nine digits.

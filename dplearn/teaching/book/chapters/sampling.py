@@ -59,7 +59,7 @@ def replaced_delta(*, epsilon, noise_multiplier, records, batch=0, draws=0):
 
 
 def mixed_event_delta(p, q, epsilon, sample_rate, other=None, added=False):
-    """Return delta of s p + (1 - s) q against q or s `other` + (1 - s) q, for s = `sample_rate`."""
+    """Return delta between sampled p and q, or sampled `other`; `added` swaps the two."""
     mixed = sample_rate * p + (1 - sample_rate) * q
     replaced = q if other is None else sample_rate * other + (1 - sample_rate) * q
     pair = (replaced, mixed) if added else (mixed, replaced)
