@@ -84,7 +84,7 @@ def _add_question(command: ArgumentParser, *, required: bool, choices: Sequence[
 
 
 def _add_run_options(command: ArgumentParser, noise: Any, *, required: bool) -> None:
-    """Add options of a run to `command`, but --noise-multiplier to `noise`, perhaps a group."""
+    """Add options of a run to `command`; --noise-multiplier to `noise`, a parser or group."""
     noise.add_argument("--noise-multiplier", type=float, required=required)
     command.add_argument("--sample-rate", type=_number, help="such as 0.004 or 256/60000")
     about = "noisy updates, each of one lot; backward passes that fill a lot are not counted"

@@ -168,7 +168,7 @@ class Accountant(ABC):
         return at(log_delta)
 
     def _delta(self, runs: Runs, epsilon: float) -> tuple[float, float] | None:
-        """Return lower and upper bounds on delta for one row, or None if `delta` must search."""
+        """Return bounds on delta for one run, or None if `delta` must invert `epsilon` instead."""
         return None
 
     def _covered(self, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Runs:

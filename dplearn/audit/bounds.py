@@ -281,7 +281,7 @@ def from_guesses(
 
 
 def _proved(bound: LowerBound, canaries: int, looks: list[tuple[float, int, int]]) -> LowerBound:
-    """Return the best bound of several tests, each (part of 1 - confidence, guesses, correct)."""
+    """Return the best bound of the tests `looks`: (share of 1 - confidence, guesses, correct)."""
     dp = partial(theorems.least_of_dp, delta=bound.delta)
     curve = dp if bound.assume == "any" else theorems.least_of_gaussian
     proved = partial(theorems.refuted_by_guesses, curve, canaries=canaries)

@@ -59,7 +59,7 @@ def allows_guesses(
     for i in range(correct - 1, -1, -1):
         more = least(right) - wrong
         if more <= 0 or right + wrong > limit:
-            break  # `right` and `wrong` never decrease
+            break  # the sum stays the same, or above the limit
         right, wrong = right + i / (guesses - i) * more, wrong + more
     return right + wrong <= limit
 

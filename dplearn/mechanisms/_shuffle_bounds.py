@@ -109,7 +109,7 @@ def _curve(epoch: "_Epoch", shift: float) -> _Curve:
 
 
 def _joined(first: _Curve, second: _Curve) -> tuple[_Curve, _Curve]:
-    """Return convex hulls of both directions' curves, with a delta(0) that keeps delta convex."""
+    """Return both directions' convex hulls, with a common delta(0), convex across epsilon = 0."""
     at_zero = min(first[1][0], second[1][0])
     while True:
         ahead, back = (_hull(e, np.append(at_zero, y[1:])) for e, y in (first, second))

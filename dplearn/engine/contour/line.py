@@ -102,7 +102,7 @@ class Line:
         if self.pair.direction == "replace":
             each = each + self.pair.posterior(-self.x)
         posterior = float(each @ tilted / np.sum(tilted))
-        # For a normally distributed loss the cut-off has t^2 Var(L) = 2 need / T.
+        # If the loss L were normal, the integral could stop at t^2 Var(L) = 2 need / steps.
         slope = max(posterior / self.pair.sigma, 1e-12)
         start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
         # The best phi = height / sigma^2 at t is then about t * (mean posterior) / sigma^2.

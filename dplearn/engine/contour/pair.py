@@ -54,7 +54,7 @@ class SampledGaussian:
     def log_ratio(self, x: NDArray, phi: ArrayLike = 0.0) -> tuple[NDArray, NDArray]:
         """Return log |f| and arg f of the ratio f at x + i phi sigma^2."""
         gap = self.drift(x) - math.log1p(-self.q)
-        # Factor out the larger of A and B, so that r <= 1.
+        # Factor out the larger term of f = (1 - q) + q exp(drift + i phi), so that r <= 1.
         r = np.exp(-np.abs(gap))
         turn, log_size = np.arctan2(r * np.sin(phi), 1 + r * np.cos(phi)), np.maximum(gap, 0)
         log_size = log_size + 0.5 * np.log1p(r * (2 * np.cos(phi) + r)) + math.log1p(-self.q)

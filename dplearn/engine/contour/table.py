@@ -41,7 +41,7 @@ def moments(pair: SampledGaussian, mu: NDArray) -> tuple[NDArray, NDArray, NDArr
 def largest_power(pair: SampledGaussian, log_delta: float) -> float:
     """Return the largest mu that is useful in a `Table` of Chernoff bounds at this delta."""
     mu = 2 * pair.sigma**2 * math.log(1 / pair.q) + 4 * pair.sigma * math.sqrt(-2 * log_delta) + 1
-    # If a record is added, the loss is bounded, so K grows slowly and a larger mu is cheap.
+    # An added record's loss is bounded, so K(mu) grows slowly: larger mu are useful, too.
     return min(mu if pair.sign > 0 else 16 * mu, 3000 * pair.sigma)
 
 

@@ -59,7 +59,7 @@ class Lattice:
         witnesses: Sequence[Side | None] | None = None,
         proved: ArrayLike = np.inf,
     ) -> tuple[NDArray, NDArray]:
-        """Return bounds on epsilon per row of `counts`, the larger of removing and adding a record.
+        """Return bounds on the larger epsilon of removing and adding a record, per row of `counts`.
 
         Parameters
         ----------

@@ -57,7 +57,7 @@ def body(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> str:
 
 
 def fields(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> dict[str, str]:
-    """Return, by cell id, the HTML of cells that ask a question or reveal a guessed value."""
+    """Return the HTML of answer fields by cell id: for questions and for values to be guessed."""
     code = [cell for cell in cells if cell.cell_type == "code"]
     lines = {name: line for cell in code for name, line in _number_lines(cell).items()}
     elsewhere = {name for cell in code for name in _NO_GUESS.findall(_printed(cell))} - set(lines)

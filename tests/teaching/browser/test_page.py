@@ -290,7 +290,7 @@ def chips(view) -> list[str]:
     return view.evaluate("[...document.querySelectorAll('[data-chip]')].map(n => n.dataset.chip)")
 
 
-def test_each_accountant_has_a_button_and_the_server_computes_new_ones(
+def test_each_accountant_has_a_button_and_the_server_answers_for_an_added_one(
     browser, view, tmp_path, monkeypatch
 ):
     assert sorted(chips(view)) == sorted(ACCOUNTANTS)

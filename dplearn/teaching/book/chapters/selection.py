@@ -63,7 +63,7 @@ def last_iterate_renyi(*, order, lipschitz, noise_std, step_size, smoothness, st
     slopes = lipschitz * np.tanh(smoothness * points / lipschitz)
     ordinary, log_laws = step(-slopes if concave else slopes), []
     for slope in (lipschitz, -lipschitz):
-        special, law = step(slope), np.eye(points.size)[-1]  # all mass is at the start, 0
+        special, law = step(slope), np.eye(points.size)[-1]  # all mass is at 0, the last point
         for t in range(1, steps + 1):
             law = law @ (special if t == record else ordinary)
         # Masses that underflowed become 1e-300, which cannot raise the divergence noticeably.

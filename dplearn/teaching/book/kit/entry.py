@@ -285,7 +285,7 @@ def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
 
 
 def enter(function: F, *decorators: Callable[[F], F]) -> F:
-    """Register a function defined elsewhere, with the decorators in the order of writing them."""
+    """Register a function defined elsewhere; give its decorators from the top down."""
     for decorate in reversed(decorators):
         decorate(function)
     return function

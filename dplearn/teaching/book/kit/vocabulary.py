@@ -1,4 +1,4 @@
-"""Names that chapters import: decorators, domains, oracles, lower bounds, words for situations."""
+"""Names that chapters import: decorators, domains, oracles, lower bounds, search keywords."""
 
 import itertools
 import math
