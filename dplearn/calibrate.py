@@ -21,7 +21,7 @@ from dplearn.mechanisms._base import as_mechanism
 
 _SMALLEST, _LARGEST = 1e-3, 1e7  # smallest and largest noise multiplier tried
 _NEAR = 0.2  # tolerance of the first search, by a coarse version of the accountant
-# Tolerance of the final search: _PART times the bracket's relative width, at most _WIDEST.
+# Relative tolerance of the final search: _PART * (upper - lower) / upper, at most _WIDEST.
 _PART, _WIDEST = 0.1, 1e-3
 _MOST_ANSWERS = 16  # limit on evaluations in the final search, if the first reached the target
 

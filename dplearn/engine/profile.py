@@ -44,7 +44,7 @@ _X, _WK = np.concatenate([-_NODES, _NODES[-2::-1]]), np.concatenate([_K15, _K15[
 # The 7 Gauss nodes are every second of the 15 nodes; the others get weight 0.
 _WG = np.insert(np.polynomial.legendre.leggauss(7)[1], range(8), 0.0)
 
-# A function from an array of epsilons >= 0 to an array of logarithms of equal shape.
+# A function from an array of epsilons >= 0 to log delta, an array of the same shape.
 Curve = Callable[[NDArray], NDArray]
 
 _RTOL, _ROUNDS = 1e-10, 80

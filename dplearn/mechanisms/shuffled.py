@@ -102,7 +102,7 @@ class Shuffled(Epoch):
 
     @property
     def _halved(self) -> RandomAllocation:
-        """Random allocation with half the noise, which dominates the add_remove pair."""
+        """Random allocation with half the noise; it dominates this mechanism under add_remove."""
         return RandomAllocation(Gaussian(self.base.noise_multiplier / 2), self.batches)
 
     def dominating(self, adjacency: Adjacency) -> Gaussian:

@@ -155,7 +155,7 @@ class AtTheseVotes:
         lattice, ends = Lattice(1e-3, 2**13), []
         envelopes = [_envelope(law) for law, _ in self.queries]
         above = [envelopes, [pair.reverse() for pair in envelopes]]
-        below: list[list[Profile]] = [[], []]  # per direction, neighbours with largest E[exp(4 L)]
+        below: list[list[Profile]] = [[], []]  # per direction and query, the largest E[exp(4 L)]
         for law, _ in self.queries:
             here = np.broadcast_to(law.here, law.neighbours.shape)
             pairs = (here, law.neighbours), (law.neighbours, here)

@@ -63,7 +63,7 @@ class Group:
 
     @property
     def below(self) -> bool:
-        """Whether lower bounds are possible: every witness has tail probabilities."""
+        """Whether lower bounds are possible: all parts have real pairs with tail probabilities."""
         return all(scan.witness and scan.witness.has_tails for scan in self.scans)
 
     def coarse(self) -> tuple[NDArray, NDArray]:
@@ -199,7 +199,7 @@ class Group:
             split.append(float(any_split))
             # An atom's loss differs from its node by at most a relative BLUR.
             blur.append(2 * BLUR * (float(np.max(np.abs(atoms.loss), initial=0.0)) + h))
-        # Moving an atom to two nodes changes its loss by at most h, and not E e^{-loss}: the sum
+        # An atom moved to two nodes keeps E exp(-loss), and its loss changes by at most h: the sum
         # rises by more than `raised` with probability below tau delta (Hoeffding 1963, Theorem 2).
         tau, moved = 1e-3 * self.rtol, self.counts @ split
         raised = moved * h**2 / 8

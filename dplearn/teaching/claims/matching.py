@@ -241,7 +241,7 @@ class Match:
 
     @property
     def letters(self) -> dict[str, str]:
-        """Column of each letter of the claim, including the letter on the left side."""
+        """Mapping from symbols of the claim, also the one on its left, to columns of the table."""
         left = base(self.claim.left.partition("(")[0])
         own = {} if self.target == VALUE else {left or self.target: self.target}
         return {**{n: c for n, c in self.bound.items() if c != VALUE}, **own}

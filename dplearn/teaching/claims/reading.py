@@ -138,7 +138,7 @@ class Claim:
 
     @property
     def second_is_formula(self) -> bool:
-        """Whether the second part of a pair is a formula, not a letter or a number."""
+        """Whether the claim is a pair such as (epsilon, delta) whose second part is a formula."""
         return self.second is not None and not self.bare and bool(self.second.names)
 
     @property

@@ -1,4 +1,4 @@
-"""Table of test points for one situation: a column for each parameter and one for the value.
+"""Table of points that test a claim: a column per parameter, and one of the correct value.
 
 A claim about any column is checked by comparison, without solving equations. Points with usual
 values come first, then corners of the domain, then random points.

@@ -51,7 +51,7 @@ def pointwise_epsilon(*, orders, rdp, delta):
 
 
 def steps_without_a_better_order(*, order, rho, delta):
-    """Return the number of rho-zCDP releases, a real, for which `order` gives the least epsilon."""
+    """Return at how many rho-zCDP releases, as a real number, `order` minimises epsilon."""
     more, less = (order - 1) * 1.01, (order - 1) / 1.01
     bound = lambda log_steps, x: rho * math.exp(log_steps) * x - math.log(delta) / x
     smaller_is_better = lambda log_steps: bound(log_steps, more) >= bound(log_steps, less)

@@ -156,7 +156,7 @@ def typeset(formula: str | Expression) -> str:
 
 
 def same_left_side(statement: str, claim: str | Expression) -> str:
-    """Return in LaTeX the left side of the correct `statement`, then the wrong `claim`."""
+    """Return the wrong `claim` in LaTeX after the left side of the correct `statement`."""
     heads = ((m, statement[: m.start()]) for m in _RELATION.finditer(statement))
     relation = next((m for m, head in heads if head.count("{") == head.count("}")), None)
     left = statement[: relation.end()] + " " if relation and "\\min" not in statement else ""
