@@ -103,6 +103,8 @@ def loaded(path: str | Path, run: Mapping[str, str] | None = None) -> dict[str, 
         data.seek(0)
         content = torch.load(data, map_location="cpu", weights_only=True)
         written = dict(content["run"])
+    except MemoryError:
+        raise
     except Exception as error:  # torch, zipfile and pickle raise many types of errors
         message = f"Expected a checkpoint, got a damaged or different file: {path}."
         raise ValueError(message) from error

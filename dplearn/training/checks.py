@@ -173,13 +173,13 @@ def refusal(
     smaller lots tried: rounding depends on the shape, and its error may be large on extreme
     records. The tolerance is larger for real records, which may be worse conditioned.
     """
+    if gradients.how != "tape" and not start:
+        return ""  # other methods compute the gradient of each record separately
     mixes = (  # this message shows no values of records
         "Expected the loss and the gradient of a record not to depend on others, but they are "
         "different {}: the model or the loss mixes records, remembers them, or draws random "
         "numbers that torch's seed does not decide."
     )
-    if gradients.how != "tape" and not start:
-        return ""  # other methods compute the gradient of each record separately
     rows, eps, random = len(before), gradients.eps(), False
     order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed)).tolist()
     kept, half = sorted(order[: rows // 2]), {*order[: rows // 2]}
