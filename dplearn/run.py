@@ -1,4 +1,4 @@
-"""Public descriptions of DP-SGD runs, independent of torch and data."""
+"""Public plans of DP-SGD runs and histories of what was run, independent of torch and data."""
 
 import math
 from bisect import bisect_right
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.accountants import Accountant, accountant_of, scheme_curve
@@ -284,6 +285,48 @@ class DPSGD(Plan):
         """Mechanism of one step, or of one epoch if batches are drawn once per epoch."""
         return self.sampling_scheme.mechanism
 
+    def lots(self, *, size: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+        """Draw the batches of one step or epoch, as record indices from 0 to `size` - 1.
+
+        Batches may be empty. If they have equal sizes, `sample_rate` * `size` must be whole.
+
+        Examples
+        --------
+        >>> epoch = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=2, sampling="shuffled")
+        >>> [sorted(lot.tolist()) for lot in epoch.lots(size=6, rng=np.random.default_rng(0))]
+        [[1, 3, 4], [0, 2, 5]]
+        """
+        count = self.sampling_scheme.batches
+        match self.sampling:
+            case "none":
+                return [np.arange(size)]
+            case "poisson":
+                # A uniform subset of binomial size includes each record independently of others.
+                drawn = rng.binomial(size, self.sample_rate)
+                return [rng.choice(size, drawn, replace=False, shuffle=False)]
+            case "random_allocation":
+                place = rng.integers(count, size=size)
+                ends = np.cumsum(np.bincount(place, minlength=count))[:-1]
+                return np.split(np.argsort(place, kind="stable"), ends)
+            case "without_replacement":
+                return [rng.choice(size, self.lot_size(size), replace=False, shuffle=False)]
+            case "shuffled":
+                # Shorten the last batch by one record if drop_last would leave out none.
+                each = self.lot_size(size)
+                taken = min(count * each, size - self.drop_last)
+                return np.split(rng.permutation(size)[:taken], each * np.arange(1, count))
+
+    def lot_size(self, size: int) -> int:
+        """Return `sample_rate` * `size`, records per batch; ValueError if it is not whole."""
+        expected = self.sample_rate * size
+        whole = round(expected)
+        if whole < 1 or abs(expected - whole) > 1e-9 * expected:
+            raise ValueError(
+                f"Expected sample_rate * {size} records to be whole with "
+                f"sampling={self.sampling!r}, got {expected!r}."
+            )
+        return whole
+
 
 @dataclass(frozen=True)
 class Phases(Plan):
@@ -307,3 +350,88 @@ class Phases(Plan):
         if len(sizes) > 1:
             raise ValueError(f"Expected one dataset_size in all phases, got {sorted(sizes)}.")
         object.__setattr__(self, "steps", sum(phase.steps for phase in self.phases))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Private:
+    """Diagnostics of one step, computed without noise: for inspection, never for release.
+
+    Parameters
+    ----------
+    loss : float, mean of the lot's finite losses before the step; in any range, NaN if none is
+    clipped_fraction : float in [0, 1], fraction of gradients scaled down; NaN for an empty lot
+    lot_size : int >= 0
+    non_finite : int >= 0, records left out because their gradient is infinite or NaN
+    """
+
+    loss: float
+    clipped_fraction: float
+    lot_size: int
+    non_finite: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """Result of one step of a run; only `step` and `clipping_norm` are public.
+
+    Parameters
+    ----------
+    step : int >= 1, number of steps done, including this one
+    clipping_norm : float > 0, largest norm of a record's clipped gradient
+    tally : Tensor, shape (2, 3), private sum of the `ClippedSum.tally` of micro-batches, on device
+    """
+
+    step: int
+    clipping_norm: float
+    tally: Any = field(repr=False, compare=False)
+
+    @cached_property
+    def private(self) -> Private:
+        """Private diagnostics of this step; reading them waits for the device."""
+        (loss, _, clipped), (losses, norms, size) = self.tally.tolist()
+        return Private(
+            loss=loss / (losses or math.nan),
+            clipped_fraction=clipped / (size or math.nan),
+            lot_size=round(size),
+            non_finite=round(size - norms),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """Steps of a training run so far, and assumptions of its guarantee beyond those of the plan.
+
+    Parameters
+    ----------
+    plan : DPSGD, Phases or FederatedPlan
+    steps : int >= 0, all steps done
+    records : tuple of Record, from the first step or the last resume
+    assumptions : tuple of str
+    """
+
+    plan: Plan
+    steps: int
+    records: tuple[Record, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def non_finite(self) -> int:
+        """Number of non-finite gradients left out in `records`; private, not in checkpoints."""
+        return sum(record.private.non_finite for record in self.records)
+
+    def guarantee(
+        self,
+        delta: float,
+        *,
+        accountant: Accountant | str = "pld",
+        adjacency: Adjacency | None = None,
+    ) -> Guarantee:
+        """Return the guarantee of the steps done, as `DPSGD.guarantee` states it.
+
+        If data or model decided when to stop, only ``plan.guarantee(delta=delta)`` holds.
+        """
+        stated = self.plan.guarantee(accountant, delta=delta, steps=self.steps, adjacency=adjacency)
+        presumed = [*stated.assumptions, *self.assumptions]
+        if self.steps < self.plan.steps:
+            presumed.append("the data and the model did not decide when to stop")
+        return replace(stated, assumptions=tuple(presumed))

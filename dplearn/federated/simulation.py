@@ -26,11 +26,10 @@ from dplearn.core import validate
 from dplearn.core.display import ProgressLine
 from dplearn.core.guarantee import round_up
 from dplearn.federated.plan import FederatedPlan
-from dplearn.training import sampling
+from dplearn.run import History, Record
 from dplearn.training.checks import check_training
 from dplearn.training.devices import forked, moved
 from dplearn.training.gradients import tally_of
-from dplearn.training.history import History, Record
 from dplearn.training.layers import trainable
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.tape import Loss, check_losses, wide
@@ -72,7 +71,7 @@ class Federation:
         validate.positive(local_learning_rate=self.local_learning_rate)
         (self._phase,) = self.plan.phases
         if self.plan.sampling in ("without_replacement", "shuffled"):
-            sampling.fixed_size(self._phase, self.plan.users)
+            self._phase.lot_size(self.plan.users)
         check_training(self.model, self.loss_fn, self.optimizer)
         self._parameters = trainable(self.model)
         self._like = nn.utils.parameters_to_vector(self._parameters.values()).detach()
@@ -81,7 +80,7 @@ class Federation:
         with torch.no_grad(), forked(self._like.device, 0):
             check_losses(self.loss_fn(self.model(x), y), x)
         self._randomness = Randomness.of(generator)
-        self._drawn: list[sampling.Lot] = []
+        self._drawn: list[NDArray[np.int64]] = []
 
     @property
     def rounds(self) -> int:
@@ -115,7 +114,7 @@ class Federation:
         if plan.sampling == "none":  # the guarantee holds for any set of present users
             return np.flatnonzero(rng.random(plan.users) < plan.sample_rate)
         if not self._drawn:
-            self._drawn = sampling.lots(self._phase, size=plan.users, rng=rng)
+            self._drawn = self._phase.lots(size=plan.users, rng=rng)
         return self._drawn.pop(0)
 
     def _clipped(self, clients: NDArray[np.int64]) -> tuple[Tensor, Tensor]:

@@ -9,7 +9,6 @@ Checkpoint files are replaced atomically. Loading detects accidental damage, not
 executes no code from the file.
 """
 
-import hashlib
 import io
 import os
 import zipfile
@@ -86,12 +85,6 @@ def write(path: str | Path, content: dict[str, Any]) -> None:
         raise OSError(message) from error
     for leftover in temporaries(path):  # left by interrupted writes
         leftover.unlink(missing_ok=True)
-
-
-def digest(path: str | Path) -> str:
-    """Return the SHA-256 digest of a file, or "no file" if it does not exist."""
-    exists = Path(path).is_file()
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest() if exists else "no file"
 
 
 def loaded(path: str | Path, run: Mapping[str, str] | None = None) -> dict[str, Any]:

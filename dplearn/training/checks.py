@@ -31,7 +31,6 @@ from dplearn.training.bounds import ClippingBound, Flat
 from dplearn.training.devices import forked, random_states
 from dplearn.training.gradients import ClippedSum, Gradients, taken
 from dplearn.training.layers import trainable
-from dplearn.training.sampling import fixed_size
 from dplearn.training.tape import Loss, passed, rows_of
 
 _POOL, _BATCH = 14, 8  # number of records in total, and in each comparison
@@ -262,6 +261,17 @@ def stored(*modules: nn.Module) -> dict[str, tuple[Any, ...]]:
     return {name: (x.shape, hash(numbers(x))) for name, x in every if not counts(x)}
 
 
+def changed(before: dict[str, Any], model: nn.Module) -> str:
+    """Return an error message if `stored` gave other values before passes over a lot, else ""."""
+    for name, value in stored(model).items():
+        if before.get(name, value) != value:
+            return (
+                f"Expected the passes over a lot to leave {name!r} as it is, but it changed: the "
+                "model holds data without noise now."
+            )
+    return ""
+
+
 def check_training(
     model: nn.Module, loss_fn: Any, optimizer: Optimizer, scheduler: Any = None
 ) -> None:
@@ -307,7 +317,7 @@ def check_phases(plan: Plan, *, bound: ClippingBound | None, size: int, alone: b
                 f"Expected dataset of plan.dataset_size = {planned} records, got {size}."
             )
         if phase.sampling not in ("poisson", "random_allocation", "none"):
-            fixed_size(phase, size)
+            phase.lot_size(size)
             if not alone:
                 what = f"sampling={phase.sampling!r} in several processes"
                 why = "parts of a dataset cannot draw such lots separately."

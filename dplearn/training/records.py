@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 from torch.utils import data
@@ -15,9 +16,9 @@ from torch.utils._pytree import tree_map_only
 
 from dplearn.training.checks import probing
 from dplearn.training.devices import forked, moved
-from dplearn.training.sampling import Lot, micro_batches
 from dplearn.training.tape import Loss, passed
 
+Lot = NDArray[np.int64]  # indices of the records of a step
 _ARRAYS = Tensor, np.ndarray
 _GENERATORS = np.random.Generator, np.random.RandomState, torch.Generator, random.Random
 
@@ -25,8 +26,9 @@ _GENERATORS = np.random.Generator, np.random.RandomState, torch.Generator, rando
 class Records:
     """Dataset of any kind that `fit` accepts; records are moved to the device of `like`."""
 
-    def __init__(self, dataset: Any, *, like: Tensor) -> None:
-        self._like, self._due, self._coming = like, -1, iter(())
+    def __init__(self, dataset: Any, *, like: Tensor, most: int | None = None) -> None:
+        self._like, self._most = like, most  # most records in a micro-batch
+        self.forget()
         self._options: dict[str, Any] = {"collate_fn": data.default_collate}
         if isinstance(dataset, data.DataLoader):
             self._options, dataset = _options(dataset), dataset.dataset
@@ -79,24 +81,29 @@ class Records:
         values = tree_map_only(Tensor, Tensor.tolist, parts)
         return hashlib.sha256(repr([self.size, values]).encode()).hexdigest()
 
-    def parts(self, steps: range, lot: Callable[[int], Lot], most: int | None) -> Iterator[Any]:
+    def parts(self, steps: range, lot: Callable[[int], Lot]) -> Iterator[Any]:
         """Return the micro-batches of step `steps[0]`; workers load those of later steps ahead."""
-        cut = lambda step: micro_batches(lot(step), most, small=self._like.device.type == "cpu")
         if not self.of_items:
-            return map(self.rows, cut(steps[0]))
+            return map(self.rows, self.cut(lot(steps[0])))
         if steps[0] != self._due:
             self.forget()  # end old workers before new ones start
-            order: Any = (part.tolist() for step in steps for part in cut(step))
+            order: Any = (part.tolist() for step in steps for part in self.cut(lot(step)))
             with torch.random.fork_rng([]):  # the loader draws a seed: restore the state
                 loader = data.DataLoader(self._dataset, batch_sampler=order, **self._options)
                 self._coming = iter(loader)
         self._due = steps[0] + 1
         # In a generator, StopIteration from an item is an error, not the end of the lot.
-        return (self._there(next(self._coming)) for _ in cut(steps[0]))
+        return (self._there(next(self._coming)) for _ in self.cut(lot(steps[0])))
+
+    def cut(self, lot: Lot) -> list[Lot]:
+        """Divide a lot into micro-batches of nearly equal size; an empty lot has none."""
+        usual = 256 if self._like.device.type == "cpu" else len(lot) + 1  # for the caches of a CPU
+        count = -(-len(lot) // self._most) if self._most else max(1, round(len(lot) / usual))
+        return np.array_split(lot, count) if count > 1 else [lot] * (len(lot) > 0)
 
     def forget(self) -> None:
         """Drop the lots loaded ahead, and end the workers."""
-        self._due, self._coming = -1, iter(())
+        self._due, self._coming = -1, iter(())  # step that is loaded next, its micro-batches
 
     def _typed(self, batch: Any) -> tuple[Any, Any]:
         """Convert arrays to tensors, float64 to the model's type, integer labels to 64 bits."""

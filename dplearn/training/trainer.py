@@ -9,6 +9,7 @@ the clipped sum to the noise, update. At steps 1, 2, 4, ... it tests whether rec
 influence each other.
 """
 
+import hashlib
 import math
 import warnings
 from collections.abc import Callable, Iterable
@@ -26,22 +27,12 @@ from dplearn.accountants import Accountant
 from dplearn.core import validate
 from dplearn.core.display import ProgressLine
 from dplearn.core.guarantee import round_up
-from dplearn.run import Plan
-from dplearn.training import agreement, sampling
+from dplearn.run import DPSGD, History, Plan, Record
+from dplearn.training import agreement, checks, devices
 from dplearn.training.bounds import ClippingBound, Flat
-from dplearn.training.checks import (
-    check_gradients,
-    check_phases,
-    check_training,
-    columns_of,
-    refusal,
-    stored,
-)
-from dplearn.training.devices import random_states
 from dplearn.training.gradients import Gradients, by_name
-from dplearn.training.history import History, Record
 from dplearn.training.noise import LOTS, Randomness
-from dplearn.training.records import Records
+from dplearn.training.records import Lot, Records
 from dplearn.training.tape import Loss, state_of
 
 _ALONE = (
@@ -50,6 +41,7 @@ _ALONE = (
 )
 _ITEMS = "an item of the dataset holds nothing of other records"
 _RANDOM = "a model that draws random numbers by functions was not tried in smaller lots"
+_LOST = "nothing was released of steps that were lost when the run was resumed"
 _SEED = "nobody knows the seed"
 _SIZE = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _SLOW = (
@@ -113,9 +105,12 @@ class Trainer:
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
         if not isinstance(plan := self.plan, Plan):
             raise TypeError(f"Expected plan to be a DPSGD or Phases, got {type(plan).__name__}.")
-        check_training(self.model, self.loss_fn, self.optimizer, self.scheduler)
-        self._steps = 0
-        self._state: Any = None  # fingerprint of the model at its last check
+        checks.check_training(self.model, self.loss_fn, self.optimizer, self.scheduler)
+        if self.micro_batch is not None:
+            validate.integer(minimum=1, micro_batch=self.micro_batch)
+        if public := self.expected_batch_size is not None:
+            validate.positive(expected_batch_size=self.expected_batch_size)
+        self._steps, self._state = 0, None  # steps done; fingerprint of the model as last checked
         parts = {"optimizer": self.optimizer, "model": self.model, "scheduler": self.scheduler}
         self._parts = {name: part for name, part in parts.items() if part is not None}
         self._context = agreement.DistributedContext(self.process_group)
@@ -123,15 +118,10 @@ class Trainer:
         bound = self.bound or Flat(plan.at(0)[0].max_grad_norm)
         self._gradients = Gradients(self.model, self.loss_fn, bound)
         self._like = self._gradients.largest.new_empty(0)  # type and device of noise and sums
-        self._data = Records(self.dataset, like=self._like)
-        public, seed = self.expected_batch_size, self._randomness.seed
-        if self.micro_batch is not None:
-            validate.integer(minimum=1, micro_batch=self.micro_batch)
-        if public is not None:
-            validate.positive(expected_batch_size=public)
-        alone = not self.process_group
-        check_phases(plan, bound=self.bound, size=self._data.size, alone=alone)
-        self._drawn: dict[int, sampling.Lot] = {}  # the lot of each coming step
+        self._data = Records(self.dataset, like=self._like, most=self.micro_batch)
+        alone, seed = not self.process_group, self._randomness.seed
+        checks.check_phases(plan, bound=self.bound, size=self._data.size, alone=alone)
+        self._drawn: dict[int, Lot] = {}  # the lot of each coming step
         presumed = {_SIZE: not public, _ITEMS: self._data.of_items, _SEED: seed is not None}
         self._presumed = [text for text, holds in presumed.items() if holds] + [_ALONE]
         self._run, records = self._settings(), "" if alone else self._data.digest()
@@ -161,8 +151,8 @@ class Trainer:
         phase, _ = self.plan.at(self.steps)
         if self.bound is None and self._gradients.groups.norms != (phase.max_grad_norm,):
             self._gradients.clip_to(Flat(phase.max_grad_norm))
-        lot = self._data.parts(range(self.steps, self.plan.steps), self._lot, self.micro_batch)
-        expected = float(self.expected_batch_size or phase.sample_rate * self._data.size)
+        lot = self._data.parts(range(self.steps, self.plan.steps), self._lot)
+        expected = self._divisor(phase)
         parameters, groups = self._gradients.parameters, self._gradients.groups
         scale = phase.noise_multiplier / expected * (self._context.rank == 0)  # rank 0 adds noise
         runs = [(p.numel(), groups.scales[groups.of[n]] * scale) for n, p in parameters.items()]
@@ -171,16 +161,14 @@ class Trainer:
         tally, message = self._add_clipped(sums, lot, expected)
         if message:
             del total, sums, tally, lot  # a traceback may show local variables
-            done = f"The {self.steps} steps done have no guarantee."
-            raise ValueError(f"{message} This was at step {self.steps + 1}. {done}")
+            raise ValueError(message)
         self._context.add_up(total, tally)
         # Count the step before the update, so that an interrupted update is counted too.
         self._drawn.pop(self.steps, None)
         self._steps += 1
         norm = math.hypot(*groups.norms)
         self.records.append(record := Record(step=self.steps, clipping_norm=norm, tally=tally))
-        for parameter in (p for group in self.optimizer.param_groups for p in group["params"]):
-            parameter.grad = None  # frozen parameters may have gradients from other passes
+        self.optimizer.zero_grad()  # frozen parameters may have gradients from other passes
         for name, parameter in parameters.items():
             parameter.grad = sums[name].to(parameter.dtype)  # the noisy mean
         self.optimizer.step()
@@ -192,56 +180,55 @@ class Trainer:
         """Check the model and choose a method for its gradients, if the model has changed."""
         if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
-        check_training(self.model, self.loss_fn, self.optimizer, self.scheduler)
+        checks.check_training(self.model, self.loss_fn, self.optimizer, self.scheduler)
         gradients = Gradients(self.model, self.loss_fn, self._gradients.bound)
         sample = self.example or self._data.rows([i % self._data.size for i in range(20)])
-        if check_gradients(gradients, sample, public=bool(self.example)):
+        if checks.check_gradients(gradients, sample, public=bool(self.example)):
             self._presumed.append(_RANDOM)
         self._state, self._gradients = state, gradients
         if gradients.how == "alone":
             warnings.warn(_SLOW, stacklevel=3)
 
-    def _lot(self, step: int) -> sampling.Lot:
+    def _divisor(self, phase: DPSGD) -> float:
+        """Return the expected lot size, by which noisy sums are divided."""
+        return float(self.expected_batch_size or phase.sample_rate * self._data.size)
+
+    def _lot(self, step: int) -> Lot:
         """Return this process's part of a step's lot; repeated calls return the same records."""
         if step not in self._drawn:
             phase, before = self.plan.at(step)
             draw, position = divmod(step - before, phase.sampling_scheme.batches)
             mine = range(self._context.rank, self._data.size, self._context.processes)
             rng = self._randomness.stream(LOTS, mine.start, before + draw)
-            lots = sampling.lots(phase, size=len(mine), rng=rng)[position:]
-            left = range(step, before + phase.steps)  # a phase may end within an epoch
-            for i, lot in zip(left, lots, strict=False):
+            lots = phase.lots(size=len(mine), rng=rng)[position:]
+            # A phase may end within an epoch.
+            for i, lot in zip(range(step, before + phase.steps), lots, strict=False):
                 self._drawn[i] = mine.start + mine.step * lot
         return self._drawn[step]
 
     def _add_clipped(self, sums: dict, lot: Iterable, expected: float) -> tuple[Tensor, str]:
         """Add a lot's clipped gradients / `expected` to `sums`; return tally and error message."""
-        tallies, message, device = [], None, self._like.device
-        tested = self.steps + 1 >= self._due
-        before = stored(self.model) if tested else {}
+        tallies, message, device, now = [], None, self._like.device, self.steps + 1
+        before = checks.stored(self.model) if (tested := now >= self._due) else {}
         torch.clear_autocast_cache()  # a caller's autocast around several steps caches old weights
         with self._randomness.for_model(device, self._context.rank, self.steps):
             for pair in lot:
-                states = random_states(device) if tested and message is None else []
+                states = devices.random_states(device) if tested and message is None else []
                 part = self._gradients.add(pair, sums, 1 / expected)
                 tallies.append(part.tally)
                 if states and len(part.losses) > 1:
-                    columns, step = columns_of(part), self.steps + 1
-                    message = refusal(self._gradients, pair, columns, states, seed=step)
+                    views = pair, checks.columns_of(part), states
+                    message = checks.refusal(self._gradients, *views, seed=now)
         tally = reduce(torch.add, tallies) if tallies else self._like.new_zeros(2, 3)
-        if not tested:
-            return tally, ""
-        for name, value in stored(self.model).items():
-            if before.get(name, value) != value:
-                message = (
-                    f"Expected the passes over a lot to leave {name!r} as it is, but it changed: "
-                    "the model holds data without noise now."
-                )
-        every = self._context.gathered(message)
-        # All processes test at the same steps; a lot of one record tests nothing.
-        if not any(every) and (self.process_group or message is not None):
-            self._due = 2 * (self.steps + 1)
-        return tally, next(filter(None, every), "")
+        if tested:
+            message = checks.changed(before, self.model) or message
+            every = self._context.gathered(message)
+            # All processes test at the same steps; a lot of one record tests nothing.
+            if not any(every) and (self.process_group or message is not None):
+                self._due = 2 * now
+            message = next(filter(None, every), "")
+        done = f"This was at step {now}. The {self.steps} steps done have no guarantee."
+        return tally, f"{message} {done}" if message else ""
 
     def history(self) -> History:
         """Return the history of the steps so far."""
@@ -275,8 +262,10 @@ class Trainer:
         same size is not detected. ValueError is raised for a file that is damaged, of another run
         or different between processes, and after a step. `missing_ok` accepts a missing file.
         """
-        self._context.agree({"checkpoint": agreement.digest(path)})
-        if missing_ok and not Path(path).is_file():
+        data = Path(path).read_bytes() if Path(path).is_file() else None
+        digest = "no file" if data is None else hashlib.sha256(data).hexdigest()
+        self._context.agree({"checkpoint": digest})
+        if missing_ok and data is None:
             return
         written = agreement.loaded(path, self._run)
         steps, seed = written["steps"], written["seed"]
@@ -289,9 +278,7 @@ class Trainer:
             part.load_state_dict(written[name])
         self._steps, self._randomness = steps, replace(self._randomness, seed=seed)
         if seed is None:
-            self._presumed.append(
-                "nothing was released of steps that were lost when the run was resumed"
-            )
+            self._presumed.append(_LOST)
         self._drawn.clear()  # a first step that failed may have drawn lots
         self._data.forget()
         self._state, self._due = None, steps + 1
@@ -300,8 +287,8 @@ class Trainer:
     def _settings(self) -> dict[str, str]:
         """Return the settings that all processes and a checkpoint must have in common."""
         facts: dict[str, Any] = {"plan": self.plan, "bound": self.bound}
-        expected = self.expected_batch_size or self.plan.at(0)[0].sample_rate * self._data.size
-        facts |= {"expected_batch_size": float(expected), "processes": self._context.processes}
+        facts |= {"expected_batch_size": self._divisor(self.plan.at(0)[0])}
+        facts |= {"processes": self._context.processes}
         for name in ("loss_fn", "optimizer", "scheduler"):
             part = getattr(self, name)
             facts[name] = getattr(part, "__qualname__", type(part).__qualname__)

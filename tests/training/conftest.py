@@ -16,4 +16,4 @@ def learn(gradients, pair, **_):
 @pytest.fixture
 def unchecked(monkeypatch):
     """Switch off the model check, which takes longer than a run."""
-    monkeypatch.setattr("dplearn.training.trainer.check_gradients", learn)
+    monkeypatch.setattr("dplearn.training.checks.check_gradients", learn)

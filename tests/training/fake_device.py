@@ -17,7 +17,7 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 from torch.utils.data import DataLoader
 
 from dplearn import DPSGD
-from dplearn.training import Trainer, devices, gradients, trainer
+from dplearn.training import Trainer, checks, devices, gradients
 
 WORDS, HEAD = nn.Embedding(7, 8), nn.Linear(8, 7, bias=False)
 HEAD.weight = WORDS.weight
@@ -73,11 +73,11 @@ def fake_device():
     convert = converter.from_real_tensor  # constants lose their values too
     converter.from_real_tensor = lambda *a, make_constant=False, **k: convert(*a, **k)
     devices.generator = lambda device, seed: None  # the simulated device has no generator
-    trainer.check_gradients = lambda gradients, pair, **_: gradients.learn(pair)
+    checks.check_gradients = lambda gradients, pair, **_: gradients.learn(pair)
     # `_is_right` reads values
     gradients.Gradients._is_right = is_recorded
-    trainer.refusal = lambda *_, **__: None
-    trainer.stored = lambda _: {}
+    checks.refusal = lambda *_, **__: None
+    checks.stored = lambda _: {}
     begin = DataLoader.__iter__  # draws a seed for its workers on the CPU
 
     def really(loader):

@@ -288,9 +288,13 @@ def test_models_that_treat_records_separately_are_accepted_on_extreme_records(fa
 
 def test_lots_are_tested_at_steps_1_2_4_8_and_after_resuming(tmp_path, monkeypatch):
     tested = []
-    note = lambda *views, seed: tested.append(seed) or refusal(*views, seed=seed)
-    monkeypatch.setattr("dplearn.training.trainer.refusal", note)
+
+    def note(*views, start=False, **seed):
+        tested.extend(() if start else seed.values())
+        return refusal(*views, start=start, **seed)
+
     trainer, other = (started(small_model(dropout=0.5), plan=LOTS) for _ in range(2))
+    monkeypatch.setattr("dplearn.training.checks.refusal", note)
     while trainer.steps < 8:
         if trainer.step().step == 5:
             trainer.save(tmp_path / "run")

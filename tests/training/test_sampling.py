@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy import stats
 
 from cases import each
 from dplearn.run import DPSGD
-from dplearn.training.sampling import lots, micro_batches
+from dplearn.training.records import Records
 
 SMALL = 1e-6
 
@@ -20,7 +21,7 @@ def drawn(sampling, *, size, times, sample_rate=0.2, **more):
     rng, run = np.random.default_rng(0), plan(sampling, sample_rate, **more)
     member = np.zeros((times, run.sampling_scheme.batches, size), bool)
     for rows in member:
-        for row, lot in zip(rows, lots(run, size=size, rng=rng), strict=True):
+        for row, lot in zip(rows, run.lots(size=size, rng=rng), strict=True):
             assert len(set(lot.tolist())) == len(lot)
             row[lot] = True
     return member
@@ -59,7 +60,7 @@ def test_epoch_uses_each_record_once_and_a_lot_without_sampling_has_all():
 def test_lots_of_equal_size_need_a_whole_size_and_omit_remaining_records():
     for sampling in ("shuffled", "without_replacement"):
         with pytest.raises(ValueError, match=r"Expected sample_rate \* 7 records to be whole"):
-            lots(plan(sampling), size=7, rng=np.random.default_rng(0))
+            plan(sampling).lots(size=7, rng=np.random.default_rng(0))
     assert drawn("shuffled", size=5, times=1, sample_rate=0.4).sum(2).tolist() == [[2, 2]]
 
 
@@ -67,7 +68,7 @@ def test_each_record_is_equally_likely_to_be_left_out_of_an_epoch():
     own = plan("shuffled", 0.5, drop_last=True)
     rng, missing = np.random.default_rng(4), np.zeros(4)
     for _ in range(4000):
-        first, last = lots(own, size=4, rng=rng)
+        first, last = own.lots(size=4, rng=rng)
         assert (len(first), len(last)) == (2, 1)
         missing[list({0, 1, 2, 3} - {*first, *last})] += 1
     assert missing.sum() == 4000 and stats.chisquare(missing).pvalue > SMALL
@@ -76,8 +77,9 @@ def test_each_record_is_equally_likely_to_be_left_out_of_an_epoch():
 @each("length, most", [(n, most) for n in (0, 1, 4, 5, 8) for most in (3, 4, None)])
 def test_micro_batches_have_nearly_equal_sizes_and_cover_the_lot(length, most):
     lot = np.arange(10, 10 + length)
-    parts = micro_batches(lot, most, small=False)
+    small, large = (Records([0], like=torch.empty(0, device=d), most=most) for d in ("cpu", "meta"))
+    parts = large.cut(lot)
     sizes = [len(part) for part in parts]
     assert len(parts) == -(-length // (most or 9)) and [*np.concatenate([[], *parts])] == [*lot]
     assert not sizes or max(sizes) - min(sizes) <= 1
-    assert [len(p) for p in micro_batches(np.arange(600), None, small=True)] == [300, 300]
+    assert most or [len(p) for p in small.cut(np.arange(600))] == [300, 300]

@@ -175,7 +175,7 @@ def test_only_the_progress_line_reads_private_values_during_a_run(monkeypatch):
     read, counts, reads = torch.Tensor.tolist, [], []
     monkeypatch.setattr(torch.Tensor, "tolist", lambda x: reads.append(x) or read(x))
     monkeypatch.setattr(display, "_PAUSE", math.inf)
-    monkeypatch.setattr("dplearn.training.trainer.refusal", lambda *_, **__: "")
+    monkeypatch.setattr("dplearn.training.checks.refusal", lambda *_, **__: "")
     run(progress=True, callback=lambda _: counts.append(len(reads)))
     assert counts == [1, 1, 1, 1, 1, 6]
 

@@ -18,7 +18,7 @@ from torch import nn
 from torch.distributed.fsdp import fully_shard
 
 from dplearn.run import DPSGD
-from dplearn.training import Automatic, Trainer, trainer
+from dplearn.training import Automatic, Trainer, checks
 from dplearn.training.noise import Randomness
 
 PLAN = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=20, max_grad_norm=64.0)
@@ -112,7 +112,7 @@ def steps_until_death(rank, group):
 
 def worker(rank, folder):
     torch.set_num_threads(1)
-    trainer.check_gradients = lambda gradients, pair, **_: gradients.learn(pair)
+    checks.check_gradients = lambda gradients, pair, **_: gradients.learn(pair)
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     store = dist.FileStore(f"{folder}/store", 2)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=2)
