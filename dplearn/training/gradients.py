@@ -32,7 +32,15 @@ from torch.utils._pytree import tree_map, tree_map_only
 
 from dplearn.training.bounds import ClippingBound
 from dplearn.training.devices import exactly, forked, moved
-from dplearn.training.layers import ROUNDING, Dense, Unmet, norms_of, refuse_by_name, trainable
+from dplearn.training.layers import (
+    ROUNDING,
+    Outer,
+    Unmet,
+    factored,
+    norms_of,
+    refuse_by_name,
+    trainable,
+)
 from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
 # Number of records for choosing a method (11 seldom divides other sizes), and indices compared.
@@ -212,13 +220,14 @@ class Gradients:
                 with torch.no_grad(), exactly(losses.device):
                     each = tape.gradients(losses)
                 right = self._one_by_one((losses[i] for i in at), retain_graph=True)[1]
-        sizes, eps = torch.stack([x.norm() for x in right.values()]).norm(dim=0), self.eps()
+        norms, eps = {name: form.norm() for name, form in right.items()}, self.eps()
+        sizes = torch.stack([*norms.values()]).norm(dim=0)
         finite = sizes.isfinite()
         for name, form in right.items():
-            value = each[name].dense()[at] if name in each else torch.zeros_like(form.value)
-            apart = Dense(value.reshape(form.value.shape) - form.value).norm()
+            value = each[name].dense()[at] if name in each else torch.zeros(())
+            apart = norms_of(form.dense() - value.to(form.right))
             # Allow for the whole gradient's norm: a bias before a norm layer has gradient 0.
-            error = max(1e-6, min(1e-2, 1e3 * eps)) * form.norm() + min(1e-2, 1e2 * eps) * sizes
+            error = max(1e-6, min(1e-2, 1e3 * eps)) * norms[name] + min(1e-2, 1e2 * eps) * sizes
             if not (apart <= error)[finite].all():
                 return False
         return bool(finite.any())  # without finite gradients, nothing was compared
@@ -230,7 +239,7 @@ class Gradients:
             types.add(torch.get_autocast_dtype(kind))
         return max(torch.finfo(x).eps for x in types or {torch.float32} if x.is_floating_point)
 
-    def _alone(self, pair: Any, seed: int | None = None) -> tuple[Tensor, dict[str, Dense]]:
+    def _alone(self, pair: Any, seed: int | None = None) -> tuple[Tensor, dict[str, Outer]]:
         """Return losses and gradients from one pass per record, each pass with `seed` if given."""
         rows = rows_of(pair)
 
@@ -242,7 +251,7 @@ class Gradients:
 
     def _one_by_one(
         self, losses: Iterable[Tensor], *, retain_graph: bool = False
-    ) -> tuple[Tensor, dict[str, Dense]]:
+    ) -> tuple[Tensor, dict[str, Outer]]:
         """Return the values of the losses, and the gradient of each by autograd."""
         values, grads = [], []
         options: Any = {"retain_graph": retain_graph, "materialize_grads": True}
@@ -255,9 +264,9 @@ class Gradients:
             values.append(loss.detach())
             grads.append(torch.autograd.grad(loss, [*self.parameters.values()], **options))
         named = zip(self.parameters, zip(*grads, strict=True), strict=True)
-        return torch.stack(values), {name: Dense(wide(torch.stack(x))) for name, x in named}
+        return torch.stack(values), {name: factored(wide(torch.stack(x))) for name, x in named}
 
-    def _by_vmap(self, pair: Any, draws: str = "different") -> tuple[Tensor, dict[str, Dense]]:
+    def _by_vmap(self, pair: Any, draws: str = "different") -> tuple[Tensor, dict[str, Outer]]:
         """Return losses and gradients from one vectorised pass over all records."""
         rows, whole = rows_of(pair), _Whole(self.model, self.loss_fn)
         own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)
@@ -269,7 +278,7 @@ class Gradients:
             warnings.filterwarnings("ignore", "There is a performance drop")
             grads, losses = vmap(one, sides, randomness=draws)(values, apart)
         named = zip(self.parameters, grads.values(), strict=True)
-        return losses, {name: Dense(wide(x)) for name, x in named}
+        return losses, {name: factored(wide(x)) for name, x in named}
 
 
 class _Whole(nn.Module):

@@ -42,31 +42,13 @@ _ACCELERATOR = 100  # factor by which both limits are larger on an accelerator
 _FEW, _POSITIONS, _SMALL = 4, 128, 2**16
 
 
-class Dense(NamedTuple):
-    """Per-example gradients as one tensor, for small parameters or where this is cheapest."""
-
-    value: Tensor  # (B, *shape)
-    known: Tensor | None = None  # norms, if already computed
-
-    def norm(self) -> Tensor:
-        """Return the gradients' Euclidean norms, shape (B,); rounding may make them too small."""
-        flat = self.value.reshape(len(self.value), -1)
-        return norms_of(flat) if self.known is None else self.known
-
-    def add_to(self, total: Tensor, factors: Tensor) -> None:
-        """Add the sum over i of factors[i] times gradient i, in the parameter's shape."""
-        value = self.value.reshape(len(self.value), -1)
-        total.view(-1).addmv_(value.to(total).T, factors)
-
-    def dense(self) -> Tensor:
-        """Return all gradients, shape (B, *parameter shape)."""
-        return self.value
-
-
 class Outer(NamedTuple):
-    """Gradients of a linear layer's weight, as sums over t of outer products left[t] right[t]^T."""
+    """Gradients of a matrix, as sums over t of outer products left[t] right[t]^T.
 
-    left: Tensor  # (B, T, p), gradients of outputs
+    Gradients of other parameters are single products of 1 and all entries, see `factored`.
+    """
+
+    left: Tensor  # (B, T, p), gradients of a layer's outputs
     right: Tensor  # (B, T, d), inputs
 
     def norm(self) -> Tensor:
@@ -90,16 +72,22 @@ class Outer(NamedTuple):
         return squares.addcmul(largest, largest, value=units).sqrt()
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
-        """Add the sum of gradients times `factors` to `total`, by one matrix product."""
+        """Add the sum over i of factors[i] times gradient i to `total`, by one matrix product."""
         left, right = (x.to(total) for x in self)
         scale = factors[:, None, None]
         narrow = left.shape[2] <= right.shape[2]
         left, right = (left * scale, right) if narrow else (left, right * scale)
         left, right = left.flatten(0, 1).T, right.flatten(0, 1)
-        (total if total.dim() == 2 else total.view(len(left), -1)).addmm_(left, right)
+        total.view(len(left), -1).addmm_(left, right)
 
     def dense(self) -> Tensor:
-        return self.left.mT @ self.right
+        """Return all gradients, shape (B, entries of the parameter)."""
+        return (self.left.mT @ self.right).flatten(1)
+
+
+def factored(value: Tensor) -> Outer:
+    """Return gradients given as a tensor, shape (B, *parameter shape)."""
+    return Outer(value.new_ones(len(value), 1, 1), value.reshape(len(value), 1, -1))
 
 
 class Rows(NamedTuple):
@@ -124,16 +112,17 @@ class Rows(NamedTuple):
 
     def dense(self) -> Tensor:
         table = self.value.new_zeros(len(self.value), self.length, self.value.shape[2])
-        return table.scatter_add_(1, self.index[..., None].expand_as(self.value), self.value)
+        index = self.index[..., None].expand_as(self.value)
+        return table.scatter_add_(1, index, self.value).flatten(1)
 
 
-PerExample = Dense | Outer | Rows
+PerExample = Outer | Rows
 
 
 def convolution(
     grad: Tensor, x: Tensor, shape: Sequence[int], stride: Any = 1, padding: Any = 0,
     dilation: Any = 1, groups: int = 1,
-) -> Outer | Dense:  # fmt: skip
+) -> Outer:  # fmt: skip
     """Return per-example gradients of a convolution's weight, from `grad` and the input `x`.
 
     They are sums over positions of outer products of `grad`, (B, filters, *positions), and the
@@ -150,39 +139,35 @@ def convolution(
     positions, size = math.prod(grad.shape[2:]), math.prod(shape[1:])
     accelerated = 1 if grad.device.type == "cpu" else _ACCELERATOR
     # With many positions and many channels, copying pixels costs more than it saves.
-    if groups > 1 or (channels > _FEW and positions > _POSITIONS):
+    many = positions * size > _NUMBERS or (channels > _FEW and positions > _POSITIONS)
+    if groups > 1 or many:
         weights = getattr(torch.nn.grad, f"conv{len(kernel)}d_weight")
         one = lambda g, x: weights(x[None], shape, g[None], stride, 0, dilation, groups)
-        return Dense(torch.vmap(one, chunk_size=_AT_ONCE * accelerated)(grad, x))
+        return factored(torch.vmap(one, chunk_size=_AT_ONCE * accelerated)(grad, x))
     places = tuple(range(2, grad.dim()))
     for i, k, s, d in zip(places, kernel, stride, dilation, strict=True):
         x = x.unfold(i, d * (k - 1) + 1, s)[..., ::d]
     windows = x.movedim(places, tuple(range(-len(places), 0)))  # (B, channels, *kernel, *positions)
-    patches = lambda part: part.reshape(len(part), size, positions).mT
+    patches = windows.reshape(len(x), size, positions).mT
     grad, ghost, formed = grad.flatten(2), 2 * positions**2, filters * size
     if formed <= _SMALL:
         ghost, formed = positions**2 * (filters + size), 8 * formed
-    if ghost <= formed:
-        return Outer(grad.mT, patches(windows))
-    few = max(1, _NUMBERS * accelerated // (positions * size))  # records that fit into the cache
-    value = grad.new_empty(len(grad), filters, size)
-    parts = zip(grad.split(few), windows.split(few), value.split(few), strict=True)
-    known = [Dense(torch.bmm(g, patches(w), out=out)).norm() for g, w, out in parts]
-    return Dense(value.view(len(grad), *shape), torch.cat(known))
+    return Outer(grad.mT, patches) if ghost <= formed else factored(torch.bmm(grad, patches))
 
 
 def combined(uses: list[Any]) -> PerExample:
     """Return a parameter's gradients, summed over all uses of the parameter in one pass."""
-    whole, *others = uses
-    if others and {type(use) for use in uses} in ({Outer}, {Rows}):
-        joined = lambda parts: torch.cat(parts, 1) if isinstance(parts[0], Tensor) else parts[0]
-        whole = type(whole)(*map(joined, zip(*uses, strict=True)))
-    elif others:
-        whole = Dense(reduce(torch.add, [use.dense().reshape(len(use[0]), -1) for use in uses]))
-    if isinstance(whole, Outer):  # forming gradients may cost less than two Gram matrices
-        (_, t, p), d = whole.left.shape, whole.right.shape[2]
-        whole = whole if t == 1 or 2 * t * t <= p * d else Dense(whole.dense())
-    return whole
+    form = uses[0]
+    alike = {(type(use), use[0].shape[2:], use[1].shape[2:]) for use in uses}
+    if len(uses) > 1 and len(alike) == 1:
+        left, right, *length = zip(*uses, strict=True)
+        form = type(form)(torch.cat(left, 1), torch.cat(right, 1), *(x[0] for x in length))
+    elif len(uses) > 1:
+        form = factored(reduce(torch.add, [use.dense() for use in uses]))
+    if isinstance(form, Outer):  # forming gradients may cost less than two Gram matrices
+        (_, t, p), d = form.left.shape, form.right.shape[2]
+        form = form if t == 1 or 2 * t * t <= p * d else factored(form.dense())
+    return form
 
 
 def norms_of(rows: Tensor) -> Tensor:

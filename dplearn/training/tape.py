@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 from dplearn.training import layers
-from dplearn.training.layers import Dense, PerExample, Unmet, combined
+from dplearn.training.layers import PerExample, Unmet, combined, factored
 
 Loss = Callable[[Any, Any], Tensor]
 # Number of output rows per record, or 0 if all records share the output. A key is a function with
@@ -99,15 +99,14 @@ class Tape(TorchFunctionMode):
             for x, form in rule(self.batch, wide(grad), *args, **kwargs):
                 if id(x) in self.names:
                     use = form()
-                    uses[id(x)].append(Dense(use) if isinstance(use, Tensor) else use)
+                    uses[id(x)].append(factored(use) if isinstance(use, Tensor) else use)
         if shared := [x for key, x in self.shared.items() if key in uses]:
-            each = [combined(uses[id(x)]).dense() for x in shared]
-            each = [y.reshape(-1, *x.shape).to(x.dtype) for x, y in zip(shared, each, strict=True)]
+            each = [combined(uses[id(x)]).dense().view(-1, *x.shape).to(x.dtype) for x in shared]
             given = shared, [*self.parameters.values()], each
             back = torch.autograd.grad(*given, is_grads_batched=True, **options)
             for p, value in zip(self.parameters.values(), back, strict=True):
                 if value is not None:
-                    uses[id(p)].append(Dense(wide(value)))
+                    uses[id(p)].append(factored(wide(value)))
         named = self.parameters.items()
         return {name: combined(uses[id(p)]) for name, p in named if id(p) in uses}
 

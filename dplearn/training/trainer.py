@@ -168,7 +168,8 @@ class Trainer:
         self._steps += 1
         norm = math.hypot(*groups.norms)
         self.records.append(record := Record(step=self.steps, clipping_norm=norm, tally=tally))
-        self.optimizer.zero_grad()  # frozen parameters may have gradients from other passes
+        for parameter in (p for group in self.optimizer.param_groups for p in group["params"]):
+            parameter.grad = None  # frozen parameters may have gradients from other passes
         for name, parameter in parameters.items():
             parameter.grad = sums[name].to(parameter.dtype)  # the noisy mean
         self.optimizer.step()

@@ -103,7 +103,7 @@ def test_rounding_allowance_is_1_to_100_times_the_error_of_cancelling_terms():
     """A computed norm of 0 would leave a gradient of rounding errors unclipped."""
     left, right = (torch.randn(200, 1, 100, generator=torch.manual_seed(i)) for i in (0, 1))
     both = Outer(torch.cat([left, -left], 1), torch.cat([right, right * 1.001], 1))
-    exact = Outer(both.left.double(), both.right.double()).dense().square().sum((1, 2))
+    exact = Outer(both.left.double(), both.right.double()).dense().square().sum(1)
     largest = (norms_of(both.left) * norms_of(both.right)).sum(1)
     added = ((both.norm().square() - exact) / largest.square()).numpy()
     error, allowance = (added.max() - added.min()) / 2, added.mean()  # errors have both signs
