@@ -14,7 +14,8 @@ from torch import nn
 
 from cases import each
 from dplearn import DPSGD
-from dplearn.training import Flat, Grouped, PerLayer, Trainer, noise
+from dplearn.core import normals
+from dplearn.training import Flat, Grouped, PerLayer, Trainer
 from dplearn.training.noise import LOTS, Randomness
 
 CPU = torch.device("cpu")
@@ -66,7 +67,7 @@ def test_normals_reach_9_standard_deviations_and_are_finite():
     # On a CPU, float32 torch.randn never exceeds 5.8, although P(|normal| > 5.8) = 6.6e-9.
     def radius(dtype, *words):
         out, words = np.empty(2, dtype), iter(words)
-        noise._draw(lambda count: np.full((2, count), next(words), np.uint32), out, 1.0)
+        normals.fill(out, 1.0, lambda count: np.full((2, count), next(words), np.uint32))
         return np.hypot(*out)
 
     for dtype, digits in ((np.float32, 1e-6), (np.float64, 1e-14)):
@@ -81,7 +82,7 @@ def test_normals_of_any_count_and_type_are_distinct_and_uncorrelated():
         assert len(drawn(Randomness(seed=0), count, 1, dtype=dtype).unique()) == count
     for source in SOURCES:
         # Correlate the halves of pairs, successive steps, and neighbouring coordinates.
-        a, b = drawn(source, 2, noise._CHUNK // 2).numpy()
+        a, b = drawn(source, 2, normals.CHUNK // 2).numpy()
         steps = [source.normals([(2**15, 1.0)], torch.empty(0), i).numpy() for i in (1, 2)]
         for x, y in ((a, b), steps, (a[1:], a[:-1]), (a[7:], a[:-7])):
             for power in (1, 2, 3):
