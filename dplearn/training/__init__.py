@@ -6,8 +6,8 @@
 `check_model` refuses models in which a record influences the loss or gradient of another.
 """
 
+from dplearn.mechanisms.clipping import Automatic, ClippingBound, Flat, Grouped, Groups, PerLayer
 from dplearn.run import History, Private, Record
-from dplearn.training.bounds import Automatic, ClippingBound, Flat, Grouped, Groups, PerLayer
 from dplearn.training.checks import check_model
 from dplearn.training.gradients import ClippedSum, clipped_sum
 from dplearn.training.trainer import Trainer, fit

@@ -30,17 +30,9 @@ from torch.func import functional_call, grad_and_value, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import tree_map, tree_map_only
 
-from dplearn.training.bounds import ClippingBound
+from dplearn.mechanisms.clipping import ClippingBound
+from dplearn.training import layers
 from dplearn.training.devices import exactly, forked, moved
-from dplearn.training.layers import (
-    ROUNDING,
-    Outer,
-    Unmet,
-    factored,
-    norms_of,
-    refuse_by_name,
-    trainable,
-)
 from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
 # Number of records for choosing a method (11 seldom divides other sizes), and indices compared.
@@ -111,8 +103,8 @@ class Gradients:
 
     def __init__(self, model: nn.Module, loss_fn: Loss, bound: ClippingBound) -> None:
         for name, module in model.named_modules():
-            refuse_by_name(name, module)
-        self.model, self.loss_fn, self.parameters = model, loss_fn, trainable(model)
+            layers.refuse_by_name(name, module)
+        self.model, self.loss_fn, self.parameters = model, loss_fn, layers.trainable(model)
         self.how = ""  # method: "tape", "vmap", "alone", or "" before one is chosen
         self.facts: Facts = {}
         first = next(model.parameters(), torch.empty(0))
@@ -120,7 +112,7 @@ class Gradients:
         kinds = [torch.promote_types(p.dtype, torch.float32) for p in every]
         self.device, self.dtype = first.device, reduce(torch.promote_types, kinds)
         # Norm bounds are divided by `room`, as rounding may make computed norms too small.
-        self.room = 1 + ROUNDING * max(torch.finfo(kind).eps for kind in kinds)
+        self.room = 1 + layers.ROUNDING * max(torch.finfo(kind).eps for kind in kinds)
         self.clip_to(bound)
 
     def clip_to(self, bound: ClippingBound) -> None:
@@ -147,7 +139,7 @@ class Gradients:
                 losses = passed(self.model, self.loss_fn, pair, tape)
                 with torch.no_grad(), exactly(losses.device):
                     return self._clipped(losses.detach(), tape.gradients(losses), sums, weight)
-            except Unmet:  # this pass makes calls that `learn` has not recorded
+            except layers.Unmet:  # this pass makes calls that `learn` has not recorded
                 pass
         parts, method = [], self._by_vmap if self.how == "vmap" else self._alone
         # At most 2^24 entries of per-example gradients are in memory at once.
@@ -155,7 +147,7 @@ class Gradients:
         for at in torch.arange(rows).split(few):
             losses, each = method(taken(pair, rows, at.tolist()))
             with torch.no_grad(), exactly(losses.device):
-                parts.append(self._clipped(losses, each, sums, weight))
+                parts.append(self._clipped(losses, self._named(each), sums, weight))
         losses, norms = (torch.cat([getattr(p, x) for p in parts]) for x in ("losses", "norms"))
         tally = torch.stack([part.tally for part in parts]).sum(0)
         return ClippedSum(sums=sums, losses=losses, norms=norms, tally=tally)
@@ -167,7 +159,7 @@ class Gradients:
         parts: list[list[Tensor]] = [[] for _ in self.groups.norms]
         for name, gradient in each.items():
             parts[self.groups.of[name]].append(gradient.norm())
-        joined = lambda parts: norms_of(torch.stack(parts, -1))
+        joined = lambda parts: layers.norms_of(torch.stack(parts, -1))
         groups = [joined(part or [self.largest.new_zeros(len(losses))]) for part in parts]
         norms = groups[0] if len(groups) == 1 else joined(groups)
         factors = self.bound.factors(torch.stack(groups), self.largest.to(norms))
@@ -213,19 +205,20 @@ class Gradients:
         with forked(self.device, 0):
             if how == "vmap":  # all records draw the same random numbers
                 few, at = taken(pair, _LOOK, _COMPARED), slice(None)
-                each, right = self._by_vmap(few, "same")[1], self._alone(few, seed=0)[1]
+                each, right = self._named(self._by_vmap(few, "same")[1]), self._alone(few, 0)[1]
             else:
                 tape, at = Tape(self.parameters, self.facts, _LOOK, learns=True), [*_COMPARED]
                 losses = passed(self.model, self.loss_fn, pair, tape)
                 with torch.no_grad(), exactly(losses.device):
                     each = tape.gradients(losses)
-                right = self._one_by_one((losses[i] for i in at), retain_graph=True)[1]
+                right = self._one_by_one(losses[i] for i in at)[1]
+        right = self._named(right)
         norms, eps = {name: form.norm() for name, form in right.items()}, self.eps()
         sizes = torch.stack([*norms.values()]).norm(dim=0)
         finite = sizes.isfinite()
         for name, form in right.items():
             value = each[name].dense()[at] if name in each else torch.zeros(())
-            apart = norms_of(form.dense() - value.to(form.right))
+            apart = layers.norms_of(form.dense() - value.to(form.right))
             # Allow for the whole gradient's norm: a bias before a norm layer has gradient 0.
             error = max(1e-6, min(1e-2, 1e3 * eps)) * norms[name] + min(1e-2, 1e2 * eps) * sizes
             if not (apart <= error)[finite].all():
@@ -239,7 +232,11 @@ class Gradients:
             types.add(torch.get_autocast_dtype(kind))
         return max(torch.finfo(x).eps for x in types or {torch.float32} if x.is_floating_point)
 
-    def _alone(self, pair: Any, seed: int | None = None) -> tuple[Tensor, dict[str, Outer]]:
+    def _named(self, gradients: Iterable[Tensor]) -> dict[str, layers.Outer]:
+        named = zip(self.parameters, gradients, strict=True)
+        return {name: layers.factored(wide(value)) for name, value in named}
+
+    def _alone(self, pair: Any, seed: int | None = None) -> tuple[Tensor, Iterable[Tensor]]:
         """Return losses and gradients from one pass per record, each pass with `seed` if given."""
         rows = rows_of(pair)
 
@@ -249,12 +246,10 @@ class Gradients:
 
         return self._one_by_one(map(loss, range(rows)))
 
-    def _one_by_one(
-        self, losses: Iterable[Tensor], *, retain_graph: bool = False
-    ) -> tuple[Tensor, dict[str, Outer]]:
+    def _one_by_one(self, losses: Iterable[Tensor]) -> tuple[Tensor, Iterable[Tensor]]:
         """Return the values of the losses, and the gradient of each by autograd."""
         values, grads = [], []
-        options: Any = {"retain_graph": retain_graph, "materialize_grads": True}
+        options: Any = {"retain_graph": True, "materialize_grads": True}
         for loss in losses:
             if not loss.requires_grad:
                 raise ValueError(
@@ -263,10 +258,9 @@ class Gradients:
                 )
             values.append(loss.detach())
             grads.append(torch.autograd.grad(loss, [*self.parameters.values()], **options))
-        named = zip(self.parameters, zip(*grads, strict=True), strict=True)
-        return torch.stack(values), {name: factored(wide(torch.stack(x))) for name, x in named}
+        return torch.stack(values), map(torch.stack, zip(*grads, strict=True))
 
-    def _by_vmap(self, pair: Any, draws: str = "different") -> tuple[Tensor, dict[str, Outer]]:
+    def _by_vmap(self, pair: Any, draws: str = "different") -> tuple[Tensor, Iterable[Tensor]]:
         """Return losses and gradients from one vectorised pass over all records."""
         rows, whole = rows_of(pair), _Whole(self.model, self.loss_fn)
         own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)
@@ -277,8 +271,7 @@ class Gradients:
         with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # other backends lack vmap
             warnings.filterwarnings("ignore", "There is a performance drop")
             grads, losses = vmap(one, sides, randomness=draws)(values, apart)
-        named = zip(self.parameters, grads.values(), strict=True)
-        return losses, {name: factored(wide(x)) for name, x in named}
+        return losses, grads.values()
 
 
 class _Whole(nn.Module):

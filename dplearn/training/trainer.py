@@ -27,9 +27,9 @@ from dplearn.accountants import Accountant
 from dplearn.core import validate
 from dplearn.core.display import ProgressLine
 from dplearn.core.guarantee import round_up
+from dplearn.mechanisms.clipping import ClippingBound, Flat
 from dplearn.run import DPSGD, History, Plan, Record
 from dplearn.training import agreement, checks, devices
-from dplearn.training.bounds import ClippingBound, Flat
 from dplearn.training.gradients import Gradients, by_name
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Lot, Records
@@ -110,7 +110,8 @@ class Trainer:
             validate.integer(minimum=1, micro_batch=self.micro_batch)
         if public := self.expected_batch_size is not None:
             validate.positive(expected_batch_size=self.expected_batch_size)
-        self._steps, self._state = 0, None  # steps done; fingerprint of the model as last checked
+        self._steps = 0
+        self._state: Any = None  # fingerprint of the model at its last check
         parts = {"optimizer": self.optimizer, "model": self.model, "scheduler": self.scheduler}
         self._parts = {name: part for name, part in parts.items() if part is not None}
         self._context = agreement.DistributedContext(self.process_group)

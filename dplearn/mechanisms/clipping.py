@@ -14,10 +14,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
-
-import torch
-from torch import Tensor
+from typing import Any, NamedTuple
 
 from dplearn.core import validate
 
@@ -44,9 +41,9 @@ class ClippingBound(ABC):
     def groups(self, sizes: Mapping[str, int]) -> Groups:
         """Return the groups of parameters; `sizes` gives each parameter's entry count."""
 
-    def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
+    def factors(self, norms: Any, largest: Any) -> Any:
         """Return factors in [0, 1], shape (groups, B), that scale `norms` down to `largest`."""
-        return largest / torch.maximum(norms, largest)
+        return largest / norms.clip(min=largest)  # arrays of NumPy, PyTorch or JAX
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ class Flat(ClippingBound):
 class Automatic(Flat):
     """Scaling of gradients by C / (norm + 0.01) (Bu et al., 2023), with the fields of `Flat`."""
 
-    def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
+    def factors(self, norms: Any, largest: Any) -> Any:
         return largest / (norms + 0.01)
 
 
