@@ -52,6 +52,14 @@ class Plan(HasGuarantee):
         """Number of records, or None if no phase specifies `dataset_size`."""
         return next((p.dataset_size for p in self.phases if p.dataset_size is not None), None)
 
+    def check_size(self, size: int) -> None:
+        """Raise ValueError unless the plan is for datasets of `size` records."""
+        for phase in self.phases:
+            if (planned := phase.dataset_size) not in (None, size):
+                raise ValueError(f"Expected plan.dataset_size = {planned} records, got {size}.")
+            if phase.sampling in ("without_replacement", "shuffled"):
+                phase.lot_size(size)
+
     @property
     def composed(self) -> Composed:
         """Composition that bounds the run's epsilon from above: begun epochs count as whole."""

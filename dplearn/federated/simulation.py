@@ -70,8 +70,7 @@ class Federation:
         validate.integer(minimum=1, local_steps=self.local_steps)
         validate.positive(local_learning_rate=self.local_learning_rate)
         (self._phase,) = self.plan.phases
-        if self.plan.sampling in ("without_replacement", "shuffled"):
-            self._phase.lot_size(self.plan.users)
+        self._phase.check_size(self.plan.users)
         check_training(self.model, self.loss_fn, self.optimizer)
         self._parameters = trainable(self.model)
         self._like = nn.utils.parameters_to_vector(self._parameters.values()).detach()

@@ -6,9 +6,8 @@ each of the others is replaced by the same one of them. Losses and gradient norm
 may not change. Both batches have the same shape, so kernels round them alike and a difference is
 not due to rounding. No forward or backward pass may store values that depend on its data.
 
-Without a recorded pass (`tape`), training computes the gradient of each record separately, so its
-lots are not tested. Before training, losses in a batch are compared even then: a loss that depends
-on other records would not be the loss that training minimises.
+Lots are only tested if a recorded pass (`tape`) gives gradients, as other methods keep records
+apart. Losses are compared before training even then: it would not minimise one of mixed records.
 """
 
 import copy
@@ -20,7 +19,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.dropout import _DropoutNd
-from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._pytree import tree_leaves
 
@@ -28,7 +26,7 @@ from dplearn.core import validate
 from dplearn.mechanisms.clipping import ClippingBound, Flat
 from dplearn.run import Plan
 from dplearn.training.devices import forked, random_states
-from dplearn.training.gradients import ClippedSum, Gradients, taken
+from dplearn.training.gradients import Gradients, taken
 from dplearn.training.layers import trainable
 from dplearn.training.tape import Loss, passed, rows_of
 
@@ -112,7 +110,7 @@ def _check_company(gradients: Gradients, pair: Any, seed: int = 0) -> bool:
 
 
 def _check_kept(gradients: Gradients, pairs: list[Any], modules: list[nn.Module]) -> None:
-    """Raise if a forward or backward pass stores its data in parameters or buffers."""
+    """Raise if a pass fails, or a forward or backward pass stores its data in the model."""
     held, parameters = [], list(gradients.parameters.values())
     for pair in pairs:  # the same state each time, as some modules store only the first data
         with probing(*modules), forked(gradients.device, 0):
@@ -154,7 +152,8 @@ def view(gradients: Gradients, pair: Any, states: int | list[Tensor]) -> tuple[T
     with forked(gradients.device, states):
         before = random_states(gradients.device)
         if gradients.how == "tape":
-            columns = columns_of(gradients.add(pair, gradients.zeros()))
+            part = gradients.add(pair, gradients.zeros())
+            columns = torch.stack([part.losses.to(part.norms), part.norms], 1)
         else:
             columns = passed(gradients.model, gradients.loss_fn, pair).detach()[:, None]
         random = not all(map(torch.equal, before, random_states(gradients.device)))
@@ -194,11 +193,6 @@ def refusal(
         if not _equal(before[lot, columns], after[:, columns], max(1e-4, min(0.1, 1.6e4 * eps))):
             return mixes.format("in a smaller batch" if len(lot) > 1 else "on its own")
     return ""
-
-
-def columns_of(part: ClippedSum) -> Tensor:
-    """Return the losses and gradient norms as columns of one tensor."""
-    return torch.stack([part.losses.detach().to(part.norms), part.norms], 1)
 
 
 def _equal(first: Tensor, second: Tensor, room: float) -> bool:
@@ -251,20 +245,7 @@ def stored(*modules: nn.Module) -> dict[str, tuple[Any, ...]]:
     return {name: (x.shape, hash(numbers(x))) for name, x in every if not counts(x)}
 
 
-def changed(before: dict[str, Any], model: nn.Module) -> str:
-    """Return an error message if `stored` gave other values before passes over a lot, else ""."""
-    for name, value in stored(model).items():
-        if before.get(name, value) != value:
-            return (
-                f"Expected the passes over a lot to leave {name!r} as it is, but it changed: the "
-                "model holds data without noise now."
-            )
-    return ""
-
-
-def check_training(
-    model: nn.Module, loss_fn: Any, optimizer: Optimizer, scheduler: Any = None
-) -> None:
+def check_training(model: nn.Module, loss_fn: Any, optimizer: Any, scheduler: Any = None) -> None:
     """Raise unless model, loss, optimizer and scheduler allow private training."""
     if isinstance(scheduler, ReduceLROnPlateau):
         raise validate.unsupported("ReduceLROnPlateau", "it reads losses, which are private.")
@@ -294,21 +275,14 @@ def check_training(
         )
 
 
-def check_phases(plan: Plan, *, bound: ClippingBound | None, size: int, alone: bool) -> None:
-    """Raise unless a plan fits the clipping bound, the dataset size and the number of processes."""
+def check_plan(plan: Plan, *, bound: ClippingBound | None, alone: bool) -> None:
+    """Raise unless a plan fits the clipping bound and the number of processes."""
     for phase in plan.phases:
         if (norm := getattr(bound, "max_grad_norm", phase.max_grad_norm)) != phase.max_grad_norm:
             raise ValueError(
                 f"Expected bound.max_grad_norm = plan.max_grad_norm = {phase.max_grad_norm!r}, "
                 f"got bound.max_grad_norm={norm!r}."
             )
-        if (planned := phase.dataset_size) not in (None, size):
-            raise ValueError(
-                f"Expected dataset of plan.dataset_size = {planned} records, got {size}."
-            )
-        if phase.sampling not in ("poisson", "random_allocation", "none"):
-            phase.lot_size(size)
-            if not alone:
-                what = f"sampling={phase.sampling!r} in several processes"
-                why = "parts of a dataset cannot draw such lots separately."
-                raise validate.unsupported(what, why)
+        if not alone and phase.sampling in ("without_replacement", "shuffled"):
+            what = f"sampling={phase.sampling!r} in several processes"
+            raise validate.unsupported(what, "parts of a dataset cannot draw such lots separately.")

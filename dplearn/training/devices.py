@@ -15,11 +15,6 @@ def moved(value: Tensor, device: torch.device) -> Tensor:
     return pinned.to(device, non_blocking=device.type != "mps")  # asynchronous copies race on MPS
 
 
-def generator(device: torch.device, seed: int) -> torch.Generator:
-    """Return a seeded generator of random numbers on a device."""
-    return torch.Generator(device).manual_seed(seed)
-
-
 def random_states(device: torch.device) -> list[Tensor]:
     """Return the states of the global random generators of the CPU and of a CUDA device."""
     own = [torch.cuda.get_rng_state(device)] if device.type == "cuda" else []

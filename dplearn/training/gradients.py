@@ -1,7 +1,4 @@
-r"""Clipped sums of per-example gradients from one forward and one backward pass.
-
-With :math:`g_i` the gradient of record i's loss and :math:`c_i` its clipping factor, DP-SGD adds
-noise to :math:`\sum_i c_i g_i` and releases the result.
+"""Clipped sums of per-example gradients, which DP-SGD releases with noise.
 
 Tested properties:
 
@@ -288,13 +285,6 @@ class _Whole(nn.Module):
 def tally_of(rows: Tensor) -> Tensor:
     """Return the sum and the number of finite values in each row, shape (2, rows)."""
     return torch.stack([rows.nan_to_num(0, 0, 0), rows.isfinite()]).sum(2)
-
-
-def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Divide a flat tensor into views with the names and shapes of the parameters."""
-    parts = flat.split_with_sizes([p.numel() for p in parameters.values()])
-    pairs = zip(parameters.items(), parts, strict=True)
-    return {name: part if p.dim() == 1 else part.view(p.shape) for (name, p), part in pairs}
 
 
 def taken(pair: Any, rows: int, index: Sequence[int], change: Any = None) -> Any:

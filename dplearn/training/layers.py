@@ -35,9 +35,8 @@ from dplearn.core import validate
 # Allowance for rounding in a sum of products, as a multiple of the machine epsilon.
 ROUNDING = 8
 _BLOCK = 256  # number of squares in one partial sum
-# Limits for convolutions on a CPU: numbers copied and per-example gradients formed at once.
+# Limits for convolutions: numbers copied per record, and gradients formed at once without CUDA.
 _NUMBERS, _AT_ONCE = 2**19, 16
-_ACCELERATOR = 100  # factor by which both limits are larger on an accelerator
 # Copying is cheap for few channels or few positions, forming gradients for few weights.
 _FEW, _POSITIONS, _SMALL = 4, 128, 2**16
 
@@ -116,9 +115,6 @@ class Rows(NamedTuple):
         return table.scatter_add_(1, index, self.value).flatten(1)
 
 
-PerExample = Outer | Rows
-
-
 def convolution(
     grad: Tensor, x: Tensor, shape: Sequence[int], stride: Any = 1, padding: Any = 0,
     dilation: Any = 1, groups: int = 1,
@@ -137,13 +133,12 @@ def convolution(
         sides = [(n // 2, n - n // 2) for n in total]
     x = F.pad(x, [n for pair in reversed(sides) for n in pair])
     positions, size = math.prod(grad.shape[2:]), math.prod(shape[1:])
-    accelerated = 1 if grad.device.type == "cpu" else _ACCELERATOR
     # With many positions and many channels, copying pixels costs more than it saves.
     many = positions * size > _NUMBERS or (channels > _FEW and positions > _POSITIONS)
     if groups > 1 or many:
         weights = getattr(torch.nn.grad, f"conv{len(kernel)}d_weight")
         one = lambda g, x: weights(x[None], shape, g[None], stride, 0, dilation, groups)
-        return factored(torch.vmap(one, chunk_size=_AT_ONCE * accelerated)(grad, x))
+        return factored(torch.vmap(one, chunk_size=None if grad.is_cuda else _AT_ONCE)(grad, x))
     places = tuple(range(2, grad.dim()))
     for i, k, s, d in zip(places, kernel, stride, dilation, strict=True):
         x = x.unfold(i, d * (k - 1) + 1, s)[..., ::d]
@@ -155,7 +150,7 @@ def convolution(
     return Outer(grad.mT, patches) if ghost <= formed else factored(torch.bmm(grad, patches))
 
 
-def combined(uses: list[Any]) -> PerExample:
+def combined(uses: list[Any]) -> Outer | Rows:
     """Return a parameter's gradients, summed over all uses of the parameter in one pass."""
     form = uses[0]
     alike = {(type(use), use[0].shape[2:], use[1].shape[2:]) for use in uses}
@@ -270,18 +265,16 @@ def _convolution(
     yield bias, lambda: grad.flatten(2).sum(2)
 
 
-def _norm(
-    function: Callable[..., Tensor], batch: int, grad: Tensor, *args: Any, **kw: Any
-) -> Pairs:
+def _norm(norm: Callable[..., Tensor], batch: int, grad: Tensor, *args: Any, **kw: Any) -> Pairs:
     """Yield per-example gradients of a norm layer's scale and shift."""
-    given = inspect.signature(function).bind(*args, **kw).arguments
+    given = inspect.signature(norm).bind(*args, **kw).arguments
     scale, shift = given.pop("weight", None), given.pop("bias", None)
-    channels = function not in (F.layer_norm, F.rms_norm)
+    channels = norm not in (F.layer_norm, F.rms_norm)
     if channels and len(grad) != batch:
         raise Unmet("norms of several pictures of each record")
     shape = (grad.shape[1], -1) if channels else (-1, *given["normalized_shape"])
     add = lambda x: x.reshape(batch, *shape).sum(1 + channels)
-    yield scale, lambda: add(function(**given) * grad)
+    yield scale, lambda: add(norm(**given) * grad)
     yield shift, lambda: add(grad)
 
 

@@ -1,8 +1,7 @@
 """Sources of randomness for lots, noise and models, and the noise of one step.
 
 * With a `torch.Generator`, which gives the seed, every run repeats: for teaching and tests.
-* Without one, noise comes from a cipher with a new key at every step, which is not stored
-  (`core.normals`). Lots come from a fast generator with a seed of 256 bits.
+* Without one, noise comes from a cipher with a new key at every step (`core.normals`).
 * An accelerator draws noise itself, from a new 63-bit seed at every step; this is not
   cryptographic. With ``secure=True`` the CPU draws this noise too, by the cipher.
 
@@ -56,7 +55,7 @@ class Randomness:
         parts = zip(flat.split(sizes), runs, strict=True)
         if on_device:
             seed = int(self.stream(NOISE, *key).integers(2**63))
-            flat.normal_(generator=devices.generator(like.device, seed))
+            flat.normal_(generator=torch.Generator(like.device).manual_seed(seed))
             for part, (_, scale) in parts:
                 part *= scale
             return flat

@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 from dplearn.training import layers
-from dplearn.training.layers import PerExample, Unmet, combined, factored
+from dplearn.training.layers import Outer, Rows, Unmet, combined, factored
 
 Loss = Callable[[Any, Any], Tensor]
 # Number of output rows per record, or 0 if all records share the output. A key is a function with
@@ -79,14 +79,14 @@ class Tape(TorchFunctionMode):
             raise Unmet(f"{kind} has {count} rows of output per record, not {rows}")
         return rows
 
-    def gradients(self, losses: Tensor) -> dict[str, PerExample]:
+    def gradients(self, losses: Tensor) -> dict[str, Outer | Rows]:
         """Return per-example gradients of all parameters used, and delete the recorded calls."""
         if not self.calls or not losses.requires_grad:
             return {}
         edges: Any = [call[3] for call in self.calls]
         options: Any = {"retain_graph": self.learns, "allow_unused": True}
         grads = list(torch.autograd.grad(losses, edges, torch.ones_like(losses), **options))
-        uses: dict[int, list[PerExample]] = defaultdict(list)
+        uses: dict[int, list[Outer | Rows]] = defaultdict(list)
         # Begin with the first layers: free their large outputs before large gradients are formed.
         calls, self.calls = self.calls[::-1], []
         grads.reverse()
@@ -133,10 +133,8 @@ def check_losses(losses: Tensor, inputs: Any) -> None:
         hint = "losses.view(len(targets), -1).mean(1)"
         if not losses.dim():
             hint = 'reduction="none" (a model\'s own loss is a mean: use its outputs, as .logits)'
-        raise ValueError(
-            "Expected one loss per record, shape (B,), got shape "
-            f"{tuple(losses.shape)}; use {hint}."
-        )
+        got = f"got shape {tuple(losses.shape)}; use {hint}."
+        raise ValueError(f"Expected one loss per record, shape (B,), {got}")
 
 
 def state_of(*roots: Any) -> tuple[Any, ...]:

@@ -5,8 +5,7 @@ r"""DP-SGD step by step, for custom training loops.
 Record i has gradient g and clipping factor c; z is the noise multiplier and s the noise scale. The
 expected lot size L is *public*; the number of records drawn is private and must not be used. A step
 with an empty lot uses noise only. `Trainer.step` follows `plain.train`: draw a lot and noise, add
-the clipped sum to the noise, update. At steps 1, 2, 4, ... it tests whether records of the lot
-influence each other.
+the clipped sum to the noise, update. Steps 1, 2, 4, ... test whether records mix.
 """
 
 import hashlib
@@ -28,9 +27,9 @@ from dplearn.core import validate
 from dplearn.core.display import ProgressLine
 from dplearn.core.guarantee import round_up
 from dplearn.mechanisms.clipping import ClippingBound, Flat
-from dplearn.run import DPSGD, History, Plan, Record
+from dplearn.run import History, Plan, Record
 from dplearn.training import agreement, checks, devices
-from dplearn.training.gradients import Gradients, by_name
+from dplearn.training.gradients import Gradients
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Lot, Records
 from dplearn.training.tape import Loss, state_of
@@ -44,10 +43,7 @@ _RANDOM = "a model that draws random numbers by functions was not tried in small
 _LOST = "nothing was released of steps that were lost when the run was resumed"
 _SEED = "nobody knows the seed"
 _SIZE = "the size of the dataset is public: noisy sums were divided by a multiple of it"
-_SLOW = (
-    "Each record takes a pass of its own, which is slow: gradients of the model come neither from "
-    "usual layers, called for all records at once, nor from torch.func.vmap."
-)
+_SLOW = "Each record takes a pass of its own, slowly: neither layers' rules nor vmap fit the model."
 
 
 @dataclass(eq=False, repr=False)
@@ -55,7 +51,7 @@ class Trainer:
     """Training of a model step by step; `fit` runs all steps in one call.
 
     An error is raised if arguments do not fit together, the model mixes records, or no guarantee is
-    known. Public attributes cannot be set.
+    known. Attributes are for reading.
 
     Parameters
     ----------
@@ -100,6 +96,7 @@ class Trainer:
     generator: InitVar[torch.Generator | None] = None
     secure: InitVar[bool] = False
     process_group: agreement.Group = None
+    steps: int = field(default=0, init=False)
     records: list[Record] = field(default_factory=list, init=False)
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
@@ -110,7 +107,6 @@ class Trainer:
             validate.integer(minimum=1, micro_batch=self.micro_batch)
         if public := self.expected_batch_size is not None:
             validate.positive(expected_batch_size=self.expected_batch_size)
-        self._steps = 0
         self._state: Any = None  # fingerprint of the model at its last check
         parts = {"optimizer": self.optimizer, "model": self.model, "scheduler": self.scheduler}
         self._parts = {name: part for name, part in parts.items() if part is not None}
@@ -121,7 +117,8 @@ class Trainer:
         self._like = self._gradients.largest.new_empty(0)  # type and device of noise and sums
         self._data = Records(self.dataset, like=self._like, most=self.micro_batch)
         alone, seed = not self.process_group, self._randomness.seed
-        checks.check_phases(plan, bound=self.bound, size=self._data.size, alone=alone)
+        checks.check_plan(plan, bound=self.bound, alone=alone)
+        plan.check_size(self._data.size)
         self._drawn: dict[int, Lot] = {}  # the lot of each coming step
         presumed = {_SIZE: not public, _ITEMS: self._data.of_items, _SEED: seed is not None}
         self._presumed = [text for text, holds in presumed.items() if holds] + [_ALONE]
@@ -131,17 +128,6 @@ class Trainer:
         self._check()
         self._data.check_items(self.model, self.loss_fn)
         self._due = 1  # next step at which a lot is tested for mixed records
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Set private attributes; AttributeError for public ones, which are checked only once."""
-        if "_due" in vars(self) and not name.startswith("_"):
-            raise AttributeError(f"Expected {name} to stay as it is: build another Trainer.")
-        super().__setattr__(name, value)
-
-    @property
-    def steps(self) -> int:
-        """Number of steps done."""
-        return self._steps
 
     @torch.inference_mode(False)  # works inside a caller's torch.no_grad() too
     def step(self) -> Record:
@@ -153,20 +139,21 @@ class Trainer:
         if self.bound is None and self._gradients.groups.norms != (phase.max_grad_norm,):
             self._gradients.clip_to(Flat(phase.max_grad_norm))
         lot = self._data.parts(range(self.steps, self.plan.steps), self._lot)
-        expected = self._divisor(phase)
+        expected = float(self.expected_batch_size or phase.sample_rate * self._data.size)
         parameters, groups = self._gradients.parameters, self._gradients.groups
         scale = phase.noise_multiplier / expected * (self._context.rank == 0)  # rank 0 adds noise
         runs = [(p.numel(), groups.scales[groups.of[n]] * scale) for n, p in parameters.items()]
         total = self._randomness.normals(runs, self._like, self.steps)
-        sums = by_name(total, parameters)
+        parts = zip(parameters, total.split([size for size, _ in runs]), strict=True)
+        sums = {name: part.view(parameters[name].shape) for name, part in parts}
         tally, message = self._add_clipped(sums, lot, expected)
         if message:
-            del total, sums, tally, lot  # a traceback may show local variables
+            del total, parts, sums, tally, lot  # a traceback may show local variables
             raise ValueError(message)
         self._context.add_up(total, tally)
         # Count the step before the update, so that an interrupted update is counted too.
         self._drawn.pop(self.steps, None)
-        self._steps += 1
+        self.steps += 1
         norm = math.hypot(*groups.norms)
         self.records.append(record := Record(step=self.steps, clipping_norm=norm, tally=tally))
         for parameter in (p for group in self.optimizer.param_groups for p in group["params"]):
@@ -190,10 +177,6 @@ class Trainer:
         self._state, self._gradients = state, gradients
         if gradients.how == "alone":
             warnings.warn(_SLOW, stacklevel=3)
-
-    def _divisor(self, phase: DPSGD) -> float:
-        """Return the expected lot size, by which noisy sums are divided."""
-        return float(self.expected_batch_size or phase.sample_rate * self._data.size)
 
     def _lot(self, step: int) -> Lot:
         """Return this process's part of a step's lot; repeated calls return the same records."""
@@ -219,11 +202,16 @@ class Trainer:
                 part = self._gradients.add(pair, sums, 1 / expected)
                 tallies.append(part.tally)
                 if states and len(part.losses) > 1:
-                    views = pair, checks.columns_of(part), states
-                    message = checks.refusal(self._gradients, *views, seed=now)
+                    columns = torch.stack([part.losses.to(part.norms), part.norms], 1)
+                    message = checks.refusal(self._gradients, pair, columns, states, seed=now)
         tally = reduce(torch.add, tallies) if tallies else self._like.new_zeros(2, 3)
         if tested:
-            message = checks.changed(before, self.model) or message
+            after = checks.stored(self.model)
+            for name in (name for name, x in after.items() if before.get(name, x) != x):
+                message = (
+                    f"Expected the passes over a lot to leave {name!r} as it is, but it changed: "
+                    "the model holds data without noise now."
+                )
             every = self._context.gathered(message)
             # All processes test at the same steps; a lot of one record tests nothing.
             if not any(every) and (self.process_group or message is not None):
@@ -278,7 +266,7 @@ class Trainer:
             )
         for name, part in self._parts.items():
             part.load_state_dict(written[name])
-        self._steps, self._randomness = steps, replace(self._randomness, seed=seed)
+        self.steps, self._randomness = steps, replace(self._randomness, seed=seed)
         if seed is None:
             self._presumed.append(_LOST)
         self._drawn.clear()  # a first step that failed may have drawn lots
@@ -289,8 +277,8 @@ class Trainer:
     def _settings(self) -> dict[str, str]:
         """Return the settings that all processes and a checkpoint must have in common."""
         facts: dict[str, Any] = {"plan": self.plan, "bound": self.bound}
-        facts |= {"expected_batch_size": self._divisor(self.plan.at(0)[0])}
-        facts |= {"processes": self._context.processes}
+        facts |= {"dataset size": self._data.size, "expected_batch_size": self.expected_batch_size}
+        facts["processes"] = self._context.processes
         for name in ("loss_fn", "optimizer", "scheduler"):
             part = getattr(self, name)
             facts[name] = getattr(part, "__qualname__", type(part).__qualname__)
@@ -348,8 +336,7 @@ def fit(
     >>> data = torch.randn(100, 2), torch.randint(2, (100,))
     >>> plan = DPSGD(noise_multiplier=2.0, sample_rate=0.1, steps=1000)
     >>> sgd = torch.optim.SGD(model.parameters(), lr=0.1)
-    >>> target = {"delta": 1e-5, "target_epsilon": 1.0}
-    >>> history = fit(model, loss_fn, data, plan, optimizer=sgd, **target, progress=False)
+    >>> history = fit(model, loss_fn, data, plan, optimizer=sgd, delta=1e-5, target_epsilon=1.0)
     >>> history.steps, history.guarantee(1e-5).epsilon <= 1.0
     (16, True)
     """

@@ -17,7 +17,7 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 from torch.utils.data import DataLoader
 
 from dplearn import DPSGD
-from dplearn.training import Trainer, checks, devices, gradients
+from dplearn.training import Trainer, checks, gradients
 
 WORDS, HEAD = nn.Embedding(7, 8), nn.Linear(8, 7, bias=False)
 HEAD.weight = WORDS.weight
@@ -66,13 +66,18 @@ def is_recorded(self, pair, how):
     return bool(tape.gradients(gradients.passed(self.model, self.loss_fn, pair, tape)))
 
 
+def nothing(*_):
+    """Return None, as a generator that the simulated device lacks."""
+
+
 def fake_device():
     """Return the simulated device, after replacing all functions that read tensor values."""
     _setup_privateuseone_for_python_backend("fake")
     converter = fake_tensor.FakeTensorConverter
     convert = converter.from_real_tensor  # constants lose their values too
     converter.from_real_tensor = lambda *a, make_constant=False, **k: convert(*a, **k)
-    devices.generator = lambda device, seed: None  # the simulated device has no generator
+    # The simulated device has no generator.
+    torch.Generator = type("Generator", (), dict.fromkeys(("__init__", "manual_seed"), nothing))
     checks.check_gradients = lambda gradients, pair, **_: gradients.learn(pair)
     # `_is_right` reads values
     gradients.Gradients._is_right = is_recorded
