@@ -3,7 +3,7 @@
 from cases import ROOT
 
 # Lines written by hand in all languages; a ceiling is never raised.
-CEILINGS = {"dplearn": 36_900, "tests": 20_000}
+CEILINGS = {"dplearn": 36_800, "tests": 20_000}
 KINDS = (".py", ".js", ".css", ".toml", ".html")
 
 
