@@ -302,7 +302,7 @@ class DPSGD(Plan):
         --------
         >>> epoch = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=2, sampling="shuffled")
         >>> [sorted(lot.tolist()) for lot in epoch.lots(size=6, rng=np.random.default_rng(0))]
-        [[1, 3, 4], [0, 2, 5]]
+        [[2, 3, 5], [0, 1, 4]]
         """
         count = self.sampling_scheme.batches
         match self.sampling:

@@ -56,24 +56,21 @@ class Outer(NamedTuple):
         They include an allowance for rounding of terms that cancel, and for underflow.
         """
         kind = torch.finfo(self.left.dtype)
-        hidden = lambda count: math.sqrt(count * kind.tiny)  # norm lost if squares underflow
+        a, b = (math.sqrt(x.shape[2] * kind.tiny) for x in self)  # norms lost if squares underflow
         if self.left.shape[1] == 1:
-            u, v = (norms_of(x) + hidden(x.shape[2]) for x in self)
-            return (u * v)[:, 0]
+            u, v = (norms_of(x)[:, 0] for x in self)
+            return (u * v).add_(v, alpha=a).add_(u, alpha=b)  # a + u and b + v, without a b
         # Underflow in left * right loses less than the allowance for rounding adds.
         units, (left, right) = ROUNDING * kind.eps, (x @ x.mT for x in self)  # (B, T, T)
-        u, v = (
-            gram.diagonal(dim1=1, dim2=2).sqrt() + hidden(x.shape[2] / units)
-            for gram, x in ((left, self.left), (right, self.right))
-        )
-        largest = (u * v).sum(1)
+        u, v = (gram.diagonal(dim1=1, dim2=2).sqrt() for gram in (left, right))
+        largest = ((u + a / math.sqrt(units)) * (v + b / math.sqrt(units))).sum(1)
         squares = (left * right).sum((1, 2)).clamp(min=0)
         return squares.addcmul(largest, largest, value=units).sqrt()
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """Add the sum over i of factors[i] times gradient i to `total`, by one matrix product."""
         left, right = (x.to(total) for x in self)
-        scale = factors[:, None, None]
+        scale = factors.view(-1, 1, 1)
         narrow = left.shape[2] <= right.shape[2]
         left, right = (left * scale, right) if narrow else (left, right * scale)
         left, right = left.flatten(0, 1).T, right.flatten(0, 1)
