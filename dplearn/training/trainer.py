@@ -252,10 +252,10 @@ class Trainer:
         same size is not detected. ValueError is raised for a file that is damaged, of another run
         or different between processes, and after a step. `missing_ok` accepts a missing file.
         """
-        data = Path(path).read_bytes() if Path(path).is_file() else None
-        digest = "no file" if data is None else hashlib.sha256(data).hexdigest()
+        exists = Path(path).is_file()
+        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest() if exists else "no file"
         self._context.agree({"checkpoint": digest})
-        if missing_ok and data is None:
+        if missing_ok and not exists:
             return
         written = agreement.loaded(path, self._run)
         steps, seed = written["steps"], written["seed"]
