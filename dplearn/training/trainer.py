@@ -143,12 +143,14 @@ class Trainer:
         parameters, groups = self._gradients.parameters, self._gradients.groups
         scale = phase.noise_multiplier / expected * (self._context.rank == 0)  # rank 0 adds noise
         runs = [(p.numel(), groups.scales[groups.of[n]] * scale) for n, p in parameters.items()]
+        for parameter in (p for group in self.optimizer.param_groups for p in group["params"]):
+            parameter.grad = None  # frozen parameters may have gradients from other passes
         total = self._randomness.normals(runs, self._like, self.steps)
         parts = zip(parameters, total.split([size for size, _ in runs]), strict=True)
         sums = {name: part.view(parameters[name].shape) for name, part in parts}
         tally, message = self._add_clipped(sums, lot, expected)
         if message:
-            del total, parts, sums, tally, lot  # a traceback may show local variables
+            del total, parts, sums, tally, lot, parameter  # tracebacks may show local variables
             raise ValueError(message)
         self._context.add_up(total, tally)
         # Count the step before the update, so that an interrupted update is counted too.
@@ -156,8 +158,6 @@ class Trainer:
         self.steps += 1
         norm = math.hypot(*groups.norms)
         self.records.append(record := Record(step=self.steps, clipping_norm=norm, tally=tally))
-        for parameter in (p for group in self.optimizer.param_groups for p in group["params"]):
-            parameter.grad = None  # frozen parameters may have gradients from other passes
         for name, parameter in parameters.items():
             parameter.grad = sums[name].to(parameter.dtype)  # the noisy mean
         self.optimizer.step()
