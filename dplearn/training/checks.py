@@ -12,6 +12,7 @@ apart. Losses are compared before training even then: it would not minimise one 
 
 import copy
 import inspect
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -149,7 +150,7 @@ def view(gradients: Gradients, pair: Any, states: int | list[Tensor]) -> tuple[T
 
     The random generators start from `states`, or a seed. Only a recorded pass gives norms.
     """
-    with forked(gradients.device, states):
+    with forked(gradients.device, states), gradients.apart():
         before = random_states(gradients.device)
         if gradients.how == "tape":
             part = gradients.add(pair, gradients.zeros())
@@ -166,9 +167,9 @@ def refusal(
     """Return an error message if other records change the losses or norms in `before`, else "".
 
     The seed chooses the half of the records that is kept; the others become copies of one of them.
-    Only at the start, where records are mostly synthetic, smaller lots are tried too: rounding
-    depends on the shape, and its error may be large on extreme records. The tolerance is larger for
-    real records, which may be worse conditioned.
+    Only at the start, where records are mostly synthetic, the copies are also multiplied, and
+    smaller lots tried: rounding depends on the shape, and its error may be large on extreme
+    records. The tolerance is larger for real records, which may be worse conditioned.
     """
     if gradients.how != "tape" and not start:
         return ""  # other methods compute the gradient of each record separately
@@ -177,13 +178,17 @@ def refusal(
         "different {}: the model or the loss mixes records, remembers them, or draws random "
         "numbers that torch's seed does not decide."
     )
-    rows, eps = len(before), gradients.eps()
+    rows, eps, random = len(before), gradients.eps(), False
     order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed)).tolist()
     kept = sorted(half := {*order[: rows // 2]})
     copies = [i if i in half else order[-1] for i in range(rows)]
-    after, random = view(gradients, taken(pair, rows, copies), states)
-    if not _equal(before[kept], after[kept], max(1e-5 if start else 1e-4, 64 * eps)):
-        return mixes.format("beside copies of one other")
+    for factor in (1.0, 9.0, math.nan) if start else (1.0,):
+        by = torch.tensor([1.0 if i in half else factor for i in range(rows)])
+        change = lambda x, by=by: x * by.to(x).view(-1, *[1] * (x.dim() - 1))
+        with suppress(*[Exception] * (factor != 1)):  # a model may refuse larger numbers or NaN
+            after, random = view(gradients, taken(pair, rows, copies, change), states)
+            if not _equal(before[kept], after[kept], max(1e-5 if start else 1e-4, 64 * eps)):
+                return mixes.format(f"beside copies of one other, times {factor:g}")
     for lot in (kept, *([i] for i in order[:3])) if start and not random else ():
         try:
             after, _ = view(gradients, taken(pair, rows, lot), states)

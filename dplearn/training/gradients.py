@@ -16,7 +16,7 @@ time. All presume a model that treats records separately, which `check_model` te
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -92,7 +92,8 @@ def clipped_sum(
     2.0
     """
     gradients = Gradients(model, loss_fn, bound)
-    return gradients.add((inputs, targets), gradients.zeros())
+    with gradients.apart():
+        return gradients.add((inputs, targets), gradients.zeros())
 
 
 class Gradients:
@@ -104,6 +105,7 @@ class Gradients:
         self.model, self.loss_fn, self.parameters = model, loss_fn, layers.trainable(model)
         self.how = ""  # method: "tape", "vmap", "alone", or "" before one is chosen
         self.facts: Facts = {}
+        self.types = {p.dtype for p in model.parameters()}
         first = next(model.parameters(), torch.empty(0))
         every = [*self.parameters.values()] or [first]
         kinds = [torch.promote_types(p.dtype, torch.float32) for p in every]
@@ -222,9 +224,15 @@ class Gradients:
                 return False
         return bool(finite.any())  # without finite gradients, nothing was compared
 
+    def apart(self) -> AbstractContextManager:
+        """Return a context without oneDNN, whose bfloat16 products spread NaN on CPUs with AMX."""
+        if self.device.type != "cpu" or self.eps() <= torch.finfo(torch.float16).eps:
+            return nullcontext()
+        return torch.backends.mkldnn.flags(enabled=False, allow_tf32=None)  # a bool warns
+
     def eps(self) -> float:
         """Return the machine epsilon of the coarsest type that the model computes in."""
-        types, kind = {p.dtype for p in self.model.parameters()}, self.device.type
+        types, kind = self.types.copy(), self.device.type
         if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
             types.add(torch.get_autocast_dtype(kind))
         return max(torch.finfo(x).eps for x in types or {torch.float32} if x.is_floating_point)
@@ -255,6 +263,7 @@ class Gradients:
                 )
             values.append(loss.detach())
             grads.append(torch.autograd.grad(loss, [*self.parameters.values()], **options))
+            del loss  # its graph is freed before the next pass
         return torch.stack(values), map(torch.stack, zip(*grads, strict=True))
 
     def _by_vmap(self, pair: Any, draws: str = "different") -> tuple[Tensor, Iterable[Tensor]]:

@@ -177,12 +177,6 @@ class Unmet(RuntimeError):
 
 
 Pairs = Iterator[tuple[Any, Callable[[], Any]]]
-RULES: dict[Callable[..., Any], Callable[..., Pairs]] = {}
-
-
-def rule(*functions: Any) -> Callable[[Any], Any]:
-    """Return a decorator that registers a gradient rule for PyTorch functions."""
-    return lambda decorated: RULES.update(dict.fromkeys(functions, decorated)) or decorated
 
 
 def refuse_by_name(name: str, module: nn.Module) -> None:
@@ -222,27 +216,23 @@ def summed(batch: int, grad: Tensor, x: Tensor) -> Tensor:
     return grad.sum_to_size(batch, *ones, *x.shape).reshape(batch, *x.shape)
 
 
-@rule(F.linear)
 def _linear(batch: int, grad: Tensor, input: Any, weight: Any, bias: Any = None) -> Pairs:
     grad = positions(batch, grad)
     yield weight, lambda: Outer(grad, positions(batch, input))
     yield bias, lambda: grad[:, 0] if grad.shape[1] == 1 else grad.sum(1)
 
 
-@rule(torch.matmul, Tensor.matmul)
 def _matmul(batch: int, grad: Tensor, x: Any, y: Any) -> Pairs:
     if y.dim() != 2 or x.dim() < 2 or isinstance(x, nn.Parameter):
         raise Unmet("a product of parameters with others on their right")
     yield y, lambda: Outer(positions(batch, x), positions(batch, grad))
 
 
-@rule(torch.addmm)
 def _addmm(batch: int, grad: Tensor, input: Any, mat1: Any, mat2: Any) -> Pairs:
     yield input, lambda: summed(batch, grad, input)
     yield from _matmul(batch, grad, mat1, mat2)
 
 
-@rule(F.embedding)
 def _embedding(
     batch: int, grad: Tensor, input: Any, weight: Any, padding_idx: Any = None, *_: Any, **__: Any
 ) -> Pairs:
@@ -252,7 +242,6 @@ def _embedding(
     yield weight, lambda: Rows(index, grad, len(weight))
 
 
-@rule(torch.conv1d, torch.conv2d, torch.conv3d)
 def _convolution(
     batch: int, grad: Tensor, input: Any, weight: Any, bias: Any = None, *args: Any, **options: Any
 ) -> Pairs:
@@ -275,25 +264,30 @@ def _norm(norm: Callable[..., Tensor], batch: int, grad: Tensor, *args: Any, **k
     yield shift, lambda: add(grad)
 
 
-for _function in (F.layer_norm, F.rms_norm, F.group_norm, F.batch_norm, F.instance_norm):
-    rule(_function)(partial(_norm, _function))
-
-
-@rule(torch.add, Tensor.add, Tensor.add_)
 def _add(batch: int, grad: Tensor, x: Any, y: Any, *, alpha: float = 1) -> Pairs:
     yield x, lambda: summed(batch, grad, x)
     yield y, lambda: summed(batch, grad * alpha if alpha != 1 else grad, y)
 
 
-@rule(torch.mul, Tensor.mul)
 def _mul(batch: int, grad: Tensor, x: Any, y: Any) -> Pairs:
     yield x, lambda: summed(batch, grad * y, x)
     yield y, lambda: summed(batch, grad * x, y)
 
 
-@rule(Tensor.expand, Tensor.repeat)
 def _expand(batch: int, grad: Tensor, x: Tensor, *_: Any) -> Pairs:
     yield x, lambda: summed(batch, grad, x)
+
+
+_NORMS = F.layer_norm, F.rms_norm, F.group_norm, F.batch_norm, F.instance_norm
+RULES: dict[Callable[..., Any], Callable[..., Pairs]] = {
+    **{F.linear: _linear, torch.addmm: _addmm, F.embedding: _embedding},
+    **dict.fromkeys((torch.conv1d, torch.conv2d, torch.conv3d), _convolution),
+    **{function: partial(_norm, function) for function in _NORMS},
+    **dict.fromkeys((torch.matmul, Tensor.matmul), _matmul),
+    **dict.fromkeys((torch.add, Tensor.add, Tensor.add_), _add),
+    **dict.fromkeys((torch.mul, Tensor.mul), _mul),
+    **dict.fromkeys((Tensor.expand, Tensor.repeat), _expand),
+}
 
 
 def attention(

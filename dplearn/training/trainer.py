@@ -51,7 +51,7 @@ class Trainer:
     """Training of a model step by step; `fit` runs all steps in one call.
 
     An error is raised if arguments do not fit together, the model mixes records, or no guarantee is
-    known. Attributes are for reading.
+    known. Public attributes cannot be set.
 
     Parameters
     ----------
@@ -129,6 +129,12 @@ class Trainer:
         self._data.check_items(self.model, self.loss_fn)
         self._due = 1  # next step at which a lot is tested for mixed records
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set private attributes; AttributeError for public ones, which are checked only once."""
+        if "_due" in vars(self) and not name.startswith("_"):
+            raise AttributeError(f"Expected {name} to stay as it is: build another Trainer.")
+        super().__setattr__(name, value)
+
     @torch.inference_mode(False)  # works inside a caller's torch.no_grad() too
     def step(self) -> Record:
         """Run one step and return its record; ValueError if all planned steps are done."""
@@ -155,7 +161,7 @@ class Trainer:
         self._context.add_up(total, tally)
         # Count the step before the update, so that an interrupted update is counted too.
         self._drawn.pop(self.steps, None)
-        self.steps += 1
+        super().__setattr__("steps", self.steps + 1)
         norm = math.hypot(*groups.norms)
         self.records.append(record := Record(step=self.steps, clipping_norm=norm, tally=tally))
         for name, parameter in parameters.items():
@@ -176,7 +182,7 @@ class Trainer:
             self._presumed.append(_RANDOM)
         self._state, self._gradients = state, gradients
         if gradients.how == "alone":
-            warnings.warn(_SLOW, stacklevel=3)
+            warnings.warn(_SLOW, stacklevel=4)
 
     def _lot(self, step: int) -> Lot:
         """Return this process's part of a step's lot; repeated calls return the same records."""
@@ -196,7 +202,8 @@ class Trainer:
         tallies, message, device, now = [], None, self._like.device, self.steps + 1
         before = checks.stored(self.model) if (tested := now >= self._due) else {}
         torch.clear_autocast_cache()  # a caller's autocast around several steps caches old weights
-        with self._randomness.for_model(device, self._context.rank, self.steps):
+        seeded = self._randomness.for_model(device, self._context.rank, self.steps)
+        with seeded, self._gradients.apart():
             for pair in lot:
                 states = devices.random_states(device) if tested and message is None else []
                 part = self._gradients.add(pair, sums, 1 / expected)
@@ -266,7 +273,8 @@ class Trainer:
             )
         for name, part in self._parts.items():
             part.load_state_dict(written[name])
-        self.steps, self._randomness = steps, replace(self._randomness, seed=seed)
+        super().__setattr__("steps", steps)
+        self._randomness = replace(self._randomness, seed=seed)
         if seed is None:
             self._presumed.append(_LOST)
         self._drawn.clear()  # a first step that failed may have drawn lots

@@ -135,6 +135,18 @@ def test_record_with_nonfinite_gradient_adds_zero(name, bad):
         assert apart <= 0.3 * (1 + EXACTLY)
 
 
+def test_nan_record_leaves_gradients_of_others_finite_in_bfloat16():
+    """On CPUs with AMX, products by oneDNN with an odd inner size write NaN into other rows too."""
+    model, x = nn.Sequential(nn.Linear(7, 40), nn.Linear(40, CLASSES)), torch.randn(32, 7)
+    x[1] = math.nan
+    targets = torch.zeros(32).long()
+    with torch.autocast("cpu", torch.bfloat16):
+        autocast = clipped_sum(model, parts.losses_of, x, targets, bound=Flat(1.0))
+    pair = x.bfloat16(), targets
+    typed = clipped_sum(model.bfloat16(), parts.losses_of, *pair, bound=Flat(1.0))
+    assert autocast.norms.isfinite().sum() == typed.norms.isfinite().sum() == 31
+
+
 def test_autocast_keeps_norms_and_sums_in_float32():
     own = task("mlp", torch.float32)
     expected = summed(own, 0.3)

@@ -50,6 +50,12 @@ def test_frozen_parameters_of_the_optimizer_keep_their_values():
     assert torch.equal(frozen, before) and frozen.grad is None
 
 
+@each("name, value", [("plan", PLAN), ("steps", 0), ("records", []), ("bound", Flat(9.0))])
+def test_public_attributes_of_a_trainer_cannot_be_set(name, value):
+    with pytest.raises(AttributeError):
+        setattr(started(), name, value)
+
+
 def test_tallies_of_full_and_empty_lots_have_the_same_number_type(monkeypatch):
     """Processes add up their tallies, although the lot of one process may be empty."""
     loss_fn = lambda outputs, targets: CROSS_ENTROPY(outputs.double(), targets)
