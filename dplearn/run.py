@@ -56,9 +56,9 @@ class Plan(HasGuarantee):
         """Raise ValueError unless the plan is for datasets of `size` records."""
         for phase in self.phases:
             if (planned := phase.dataset_size) not in (None, size):
-                raise ValueError(f"Expected plan.dataset_size = {planned} records, got {size}.")
+                raise ValueError(f"Expected dataset_size = {planned} records, got {size}.")
             if phase.sampling in ("without_replacement", "shuffled"):
-                phase.lot_size(size)
+                phase._whole_size(size)
 
     @property
     def composed(self) -> Composed:
@@ -294,9 +294,13 @@ class DPSGD(Plan):
         return self.sampling_scheme.mechanism
 
     def lots(self, *, size: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-        """Draw the batches of one step or epoch, as record indices from 0 to `size` - 1.
+        """Draw the batches of one step or epoch, as record indices; they are private.
 
-        Batches may be empty. If they have equal sizes, `sample_rate` * `size` must be whole.
+        Parameters
+        ----------
+        size : int >= 0, number of records; `sample_rate` * `size` is whole if batches of the
+            sampling scheme have equal sizes, else batches may be empty
+        rng : numpy.random.Generator
 
         Examples
         --------
@@ -304,6 +308,8 @@ class DPSGD(Plan):
         >>> [sorted(lot.tolist()) for lot in epoch.lots(size=6, rng=np.random.default_rng(0))]
         [[2, 3, 5], [0, 1, 4]]
         """
+        validate.integer(minimum=0, size=size)
+        validate.instance(np.random.Generator, rng=rng)
         count = self.sampling_scheme.batches
         match self.sampling:
             case "none":
@@ -317,14 +323,14 @@ class DPSGD(Plan):
                 ends = np.cumsum(np.bincount(place, minlength=count))[:-1]
                 return np.split(np.argsort(place, kind="stable"), ends)
             case "without_replacement":
-                return [rng.choice(size, self.lot_size(size), replace=False, shuffle=False)]
+                return [rng.choice(size, self._whole_size(size), replace=False, shuffle=False)]
             case "shuffled":
                 # Shorten the last batch by one record if drop_last would leave out none.
-                each = self.lot_size(size)
+                each = self._whole_size(size)
                 taken = min(count * each, size - self.drop_last)
                 return np.split(rng.permutation(size)[:taken], each * np.arange(1, count))
 
-    def lot_size(self, size: int) -> int:
+    def _whole_size(self, size: int) -> int:
         """Return `sample_rate` * `size`, records per batch; ValueError if it is not whole."""
         expected = self.sample_rate * size
         whole = round(expected)

@@ -1,6 +1,5 @@
 """Atomic replacement of files, and lock files."""
 
-import glob
 import os
 import tempfile
 import time
@@ -12,16 +11,19 @@ from pathlib import Path
 def write_whole(path: str | os.PathLike, content: bytes) -> None:
     """Write a file at `path` atomically: after an error it has its old or its new content."""
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.writing-")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.writing-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise OSError(f"Expected {path} to be a file that can be written, got: {error}") from error
     if os.name == "posix":  # Windows cannot open a folder to sync the renaming
         folder = os.open(path.parent, os.O_RDONLY)
         try:
@@ -48,9 +50,3 @@ def locked(path: str | os.PathLike, *, seconds: float = 10.0) -> Iterator[None]:
         yield
     finally:
         lock.unlink()
-
-
-def temporaries(path: str | os.PathLike) -> list[Path]:
-    """Return the temporary files that unfinished writes to `path` have left."""
-    path = Path(path)
-    return list(path.parent.glob(glob.escape(f".{path.name}.writing-") + "*"))

@@ -43,13 +43,13 @@ def generated(rng: np.random.Generator) -> Words:
 
 
 def fill(out: NDArray, scale: float, words: Words) -> None:
-    """Fill a vector with normal noise, at most 9.4 `scale`, by Box & Muller (1958)."""
+    """Fill a vector with normal noise, at most 9.5 `scale`, by Box & Muller (1958)."""
     for part in (out[first : first + CHUNK] for first in range(0, len(out), CHUNK)):
         half = -(-len(part) // 2)
         first, second = part[:half], part[half:]
         whole, turns = words(half)
         radius = whole.astype(out.dtype)
-        if radius.min(initial=_SMALL) < _SMALL:
+        if radius.min() < _SMALL:
             small = np.flatnonzero(radius < _SMALL)
             # Add (k + 1/2) / 2^32 > 0 with a random word k.
             radius[small] += (words(len(small))[0] + 0.5) * 2.0**-32

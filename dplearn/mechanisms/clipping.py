@@ -42,7 +42,7 @@ class ClippingBound(ABC):
         """Return the groups of parameters; `sizes` gives each parameter's entry count."""
 
     def factors(self, norms: Any, largest: Any) -> Any:
-        """Return factors in [0, 1], shape (groups, B), that scale `norms` down to `largest`."""
+        """Return factors, shape (groups, B), after which `norms` are at most `largest`."""
         return largest / norms.clip(min=largest)  # arrays of NumPy, PyTorch or JAX
 
 

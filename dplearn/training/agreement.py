@@ -20,8 +20,6 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from dplearn.core.files import temporaries, write_whole
-
 Group = dist.ProcessGroup | None
 
 
@@ -73,18 +71,6 @@ def differences(first: Mapping[str, str], other: Mapping[str, str]) -> Iterator[
     for name in {**first, **other}:
         if first.get(name) != other.get(name):
             yield name, first.get(name), other.get(name)
-
-
-def write(path: str | Path, content: dict[str, Any]) -> None:
-    """Write a checkpoint to `path`, or raise OSError and leave any old file unchanged."""
-    torch.save(content, buffer := io.BytesIO())
-    try:
-        write_whole(path, buffer.getvalue())
-    except OSError as error:
-        message = f"Expected checkpoint to be a file that can be written, got {path}: {error}."
-        raise OSError(message) from error
-    for leftover in temporaries(path):  # left by interrupted writes
-        leftover.unlink(missing_ok=True)
 
 
 def loaded(path: str | Path, run: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -6,8 +6,8 @@ each of the others is replaced by the same one of them. Losses and gradient norm
 may not change. Both batches have the same shape, so kernels round them alike and a difference is
 not due to rounding. No forward or backward pass may store values that depend on its data.
 
-Lots are only tested if a recorded pass (`tape`) gives gradients, as other methods keep records
-apart. Losses are compared before training even then: it would not minimise one of mixed records.
+Lots are compared only if their gradients come from a recorded pass (`tape`): other methods keep
+records apart. Before training, losses are compared for all methods.
 """
 
 import copy
@@ -111,7 +111,7 @@ def _check_company(gradients: Gradients, pair: Any, seed: int = 0) -> bool:
 
 
 def _check_kept(gradients: Gradients, pairs: list[Any], modules: list[nn.Module]) -> None:
-    """Raise if a pass fails, or a forward or backward pass stores its data in the model."""
+    """Raise if a forward or backward pass fails, or stores its data in parameters or buffers."""
     held, parameters = [], list(gradients.parameters.values())
     for pair in pairs:  # the same state each time, as some modules store only the first data
         with probing(*modules), forked(gradients.device, 0):
@@ -193,7 +193,7 @@ def refusal(
         try:
             after, _ = view(gradients, taken(pair, rows, lot), states)
         except Exception as error:
-            raise ValueError(f"Expected a lot of one record to do, got: {error}") from error
+            raise ValueError(f"Expected a lot of {len(lot)} to do, got: {error}") from error
         columns = slice(2 if len(lot) > 1 else 1)  # a single record's norm may be rounding error
         if not _equal(before[lot, columns], after[:, columns], max(1e-4, min(0.1, 1.6e4 * eps))):
             return mixes.format("in a smaller batch" if len(lot) > 1 else "on its own")
@@ -283,11 +283,10 @@ def check_training(model: nn.Module, loss_fn: Any, optimizer: Any, scheduler: An
 def check_plan(plan: Plan, *, bound: ClippingBound | None, alone: bool) -> None:
     """Raise unless a plan fits the clipping bound and the number of processes."""
     for phase in plan.phases:
-        if (norm := getattr(bound, "max_grad_norm", phase.max_grad_norm)) != phase.max_grad_norm:
-            raise ValueError(
-                f"Expected bound.max_grad_norm = plan.max_grad_norm = {phase.max_grad_norm!r}, "
-                f"got bound.max_grad_norm={norm!r}."
-            )
+        norm, planned = getattr(bound, "max_grad_norm", None), phase.max_grad_norm
+        if norm not in (None, planned):
+            got = f"plan.max_grad_norm = {planned!r}, got {norm!r}."
+            raise ValueError(f"Expected bound.max_grad_norm = {got}")
         if not alone and phase.sampling in ("without_replacement", "shuffled"):
             what = f"sampling={phase.sampling!r} in several processes"
             raise validate.unsupported(what, "parts of a dataset cannot draw such lots separately.")

@@ -17,9 +17,8 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -36,8 +35,7 @@ from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 _LOOK, _COMPARED = 11, (0, 5, 10)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClippedSum:
+class ClippedSum(NamedTuple):
     """Sums of the clipped gradients of one micro-batch, without noise: every field is private.
 
     Parameters
@@ -182,8 +180,8 @@ class Gradients:
     def learn(self, pair: Any) -> None:
         """Choose the first method whose gradients of a few records equal those of autograd.
 
-        An output is divided among the records if their number divides its number of rows. So this
-        number is an unusual one, 11: a constant matrix may have as many rows as a usual lot.
+        Rows of an output are divided among the records if their number divides that of rows. It is
+        an unusual number, 11: a constant matrix may have as many rows as a usual lot.
         """
         rows = rows_of(pair)
         pair = taken(pair, rows, [i % rows for i in range(_LOOK)])

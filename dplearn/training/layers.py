@@ -35,7 +35,7 @@ from dplearn.core import validate
 # Allowance for rounding in a sum of products, as a multiple of the machine epsilon.
 ROUNDING = 8
 _BLOCK = 256  # number of squares in one partial sum
-# Limits for convolutions: numbers copied per record, and gradients formed at once without CUDA.
+# Limits for convolutions: numbers in a record's patches, gradients formed at once without CUDA.
 _NUMBERS, _AT_ONCE = 2**19, 16
 # Copying is cheap for few channels or few positions, forming gradients for few weights.
 _FEW, _POSITIONS, _SMALL = 4, 128, 2**16
@@ -59,7 +59,7 @@ class Outer(NamedTuple):
         a, b = (math.sqrt(x.shape[2] * kind.tiny) for x in self)  # norms lost if squares underflow
         if self.left.shape[1] == 1:
             u, v = (norms_of(x)[:, 0] for x in self)
-            return (u * v).add_(v, alpha=a).add_(u, alpha=b)  # a + u and b + v, without a b
+            return (u * v).add_(v, alpha=a).add_(u, alpha=b)  # (u + a)(v + b) - a b
         # Underflow in left * right loses less than the allowance for rounding adds.
         units, (left, right) = ROUNDING * kind.eps, (x @ x.mT for x in self)  # (B, T, T)
         u, v = (gram.diagonal(dim1=1, dim2=2).sqrt() for gram in (left, right))
@@ -119,7 +119,7 @@ def convolution(
     """Return per-example gradients of a convolution's weight, from `grad` and the input `x`.
 
     They are sums over positions of outer products of `grad`, (B, filters, *positions), and the
-    patches under the kernel, computed where that costs less than two Gram matrices.
+    patches under the kernel, formed where that costs less than two Gram matrices.
     """
     filters, channels, *kernel = shape
     each = lambda x: (x,) * len(kernel) if isinstance(x, int) else tuple(x)

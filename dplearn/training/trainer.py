@@ -9,6 +9,7 @@ the clipped sum to the noise, update. Steps 1, 2, 4, ... test whether records mi
 """
 
 import hashlib
+import io
 import math
 import warnings
 from collections.abc import Callable, Iterable
@@ -25,6 +26,7 @@ from torch.optim import Optimizer
 from dplearn.accountants import Accountant
 from dplearn.core import validate
 from dplearn.core.display import ProgressLine
+from dplearn.core.files import write_whole
 from dplearn.core.guarantee import round_up
 from dplearn.mechanisms.clipping import ClippingBound, Flat
 from dplearn.run import History, Plan, Record
@@ -51,7 +53,7 @@ class Trainer:
     """Training of a model step by step; `fit` runs all steps in one call.
 
     An error is raised if arguments do not fit together, the model mixes records, or no guarantee is
-    known. Public attributes cannot be set.
+    known. `steps` counts steps and `records` has their results. Public attributes cannot be set.
 
     Parameters
     ----------
@@ -249,7 +251,8 @@ class Trainer:
         content = {"run": self._run, "steps": self.steps, "seed": self._randomness.seed}
         content |= {name: part.state_dict() for name, part in self._parts.items()}
         if self._context.rank == 0:
-            agreement.write(path, content)
+            torch.save(content, buffer := io.BytesIO())
+            write_whole(path, buffer.getvalue())
 
     def load(self, path: str | Path, *, missing_ok: bool = False) -> None:
         """Continue from a checkpoint; a file that fails a check changes nothing.

@@ -111,15 +111,17 @@ def test_checkpoint_that_is_damaged_or_of_another_run_is_refused_and_changes_not
 
 @each("step", ["fsync", "replace"])
 def test_failed_write_of_a_checkpoint_leaves_the_old_file(tmp_path, step):
-    agreement.write(tmp_path / "run", {"run": {}})
+    begun, path = started(), tmp_path / "run"
+    begun.save(path)
+    begun.step()
 
     def fail(*args):
         raise OSError("disk full")
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError, match="disk full"):
         patch.setattr(os, step, fail)
-        agreement.write(tmp_path / "run", {"run": {"a": 2}})
-    assert agreement.loaded(tmp_path / "run") == {"run": {}}
+        begun.save(path)
+    assert agreement.loaded(path)["steps"] == 0
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
@@ -184,7 +186,7 @@ def test_exception_from_fit_has_the_history_and_leaves_a_checkpoint(tmp_path):
 @each("path", ["missing/run", ".", "/proc/run"])
 def test_unwritable_checkpoint_raises_before_the_first_step(path, tmp_path):
     steps = []
-    with pytest.raises(OSError, match="Expected checkpoint to be a file that can be written, got"):
+    with pytest.raises(OSError, match=r"Expected .* to be a file that can be written, got"):
         run(checkpoint=tmp_path / path, callback=steps.append)
     assert not steps and not list(tmp_path.iterdir())
 

@@ -76,7 +76,7 @@ def test_loss_functions_without_one_value_per_record_are_refused():
     with pytest.raises(ValueError, match=match):
         clipped_sum(nn.Linear(8, 5), F.cross_entropy, INPUTS, TARGETS, bound=Flat(1.0))
     squeezed = lambda outputs, targets: losses_of(outputs.squeeze(), targets)
-    refused(nn.Linear(8, 5), INPUTS, match="lot of one record", loss_fn=squeezed)
+    refused(nn.Linear(8, 5), INPUTS, match="lot of 1 to do", loss_fn=squeezed)
 
 
 def test_model_check_replaces_floating_point_inputs_unless_they_are_public():
