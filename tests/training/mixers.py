@@ -205,6 +205,11 @@ def after(do: Callable[[Any, Tensor], object]) -> Callable[[Any, Tensor], Tensor
     return lambda model, x: (do(model, x.detach()), x)[1]
 
 
+def scaled(m: Any, x: Tensor) -> Tensor:
+    m.kept = max(m.kept, x.detach().abs().nan_to_num().max().item())
+    return x / m.kept
+
+
 def third(m: Any, x: Tensor) -> Tensor:
     m.calls += 1
     return normal(x) if m.calls % 3 == 0 else x
@@ -262,6 +267,7 @@ STATEFUL: Makers = {
     "running mean in a buffer, by numpy": lambda: keeping(torch.zeros(8), by_numpy),
     "running mean in a frozen parameter": lambda: keeping(fixed(8), by_data),
     "running mean of gradients": lambda: by(kept_backwards, mean=nn.Buffer(torch.zeros(CLASSES))),
+    "scaled by the largest number so far": lambda: keeping(4.0, scaled),
     "recurrent state, carried": lambda: keeping(None, carried),
     "codebook, from the first batch": lambda: at_first(lambda m, x: m.kept.copy_(x[0])),
     "bias, from the first batch": lambda: at_first(
