@@ -188,7 +188,7 @@ def refusal(
         with suppress(*[Exception] * (factor != 1)):  # a model may refuse larger numbers or NaN
             after, random = view(gradients, taken(pair, rows, copies, change), states)
             if not _equal(before[kept], after[kept], max(1e-5 if start else 1e-4, 64 * eps)):
-                return mixes.format(f"beside copies of one other, times {factor:g}")
+                return mixes.format(f"beside copies of one other{', larger' * (factor > 1)}")
     for lot in (kept, *([i] for i in order[:3])) if start and not random else ():
         try:
             after, _ = view(gradients, taken(pair, rows, lot), states)

@@ -33,6 +33,7 @@ from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
 # Number of records for choosing a method (11 seldom divides other sizes), and indices compared.
 _LOOK, _COMPARED = 11, (0, 5, 10)
+SLOW = "Each record takes a pass of its own, slowly: neither layers' rules nor vmap fit the model."
 
 
 class ClippedSum(NamedTuple):
@@ -137,7 +138,7 @@ class Gradients:
                 with torch.no_grad(), exactly(losses.device):
                     return self._clipped(losses.detach(), tape.gradients(losses), sums, weight)
             except layers.Unmet:  # this pass makes calls that `learn` has not recorded
-                pass
+                warnings.warn(SLOW, stacklevel=2)
         parts, method = [], self._by_vmap if self.how == "vmap" else self._alone
         # At most 2^24 entries of per-example gradients are in memory at once.
         few = max(1, 2**24 // (1 + sum(p.numel() for p in self.parameters.values())))

@@ -128,12 +128,12 @@ def passed(model: nn.Module, loss_fn: Loss, pair: Any, tape: Tape | None = None)
 
 def check_losses(losses: Tensor, inputs: Any) -> None:
     """Raise if `losses` is not a vector or has several entries for each row of `inputs`."""
-    rows = rows_of(inputs)
-    if losses.dim() != 1 or (rows and len(losses) != rows and len(losses) % rows == 0):
+    rows, shape = rows_of(inputs), getattr(losses, "shape", ())
+    if len(shape) != 1 or (rows and shape[0] != rows and shape[0] % rows == 0):
         hint = "losses.view(len(targets), -1).mean(1)"
-        if not losses.dim():
+        if not shape:
             hint = 'reduction="none" (a model\'s own loss is a mean: use its outputs, as .logits)'
-        got = f"got shape {tuple(losses.shape)}; use {hint}."
+        got = f"got shape {tuple(shape)}; use {hint}."
         raise ValueError(f"Expected one loss per record, shape (B,), {got}")
 
 

@@ -31,7 +31,7 @@ from dplearn.core.guarantee import round_up
 from dplearn.mechanisms.clipping import ClippingBound, Flat
 from dplearn.run import History, Plan, Record
 from dplearn.training import agreement, checks, devices
-from dplearn.training.gradients import Gradients
+from dplearn.training.gradients import SLOW, Gradients
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Lot, Records
 from dplearn.training.tape import Loss, state_of
@@ -45,7 +45,6 @@ _RANDOM = "a model that draws random numbers by functions was not tried in small
 _LOST = "nothing was released of steps that were lost when the run was resumed"
 _SEED = "nobody knows the seed"
 _SIZE = "the size of the dataset is public: noisy sums were divided by a multiple of it"
-_SLOW = "Each record takes a pass of its own, slowly: neither layers' rules nor vmap fit the model."
 
 
 @dataclass(eq=False, repr=False)
@@ -184,7 +183,7 @@ class Trainer:
             self._presumed.append(_RANDOM)
         self._state, self._gradients = state, gradients
         if gradients.how == "alone":
-            warnings.warn(_SLOW, stacklevel=4)
+            warnings.warn(SLOW, stacklevel=4)
 
     def _lot(self, step: int) -> Lot:
         """Return this process's part of a step's lot; repeated calls return the same records."""

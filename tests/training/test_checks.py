@@ -38,7 +38,7 @@ def test_models_that_mix_records_or_store_data_are_refused(name, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Using padding='same'")
+@pytest.mark.filterwarnings("ignore:Using padding='same'", "ignore:Each record takes a pass")
 @each("name", GOOD)
 def test_models_that_treat_records_separately_are_accepted_and_left_unchanged(name):
     model, *others = built(GOOD[name])
@@ -75,6 +75,7 @@ def test_loss_functions_without_one_value_per_record_are_refused():
     refused(nn.Linear(8, 5), INPUTS, match=match, loss_fn=F.cross_entropy)
     with pytest.raises(ValueError, match=match):
         clipped_sum(nn.Linear(8, 5), F.cross_entropy, INPUTS, TARGETS, bound=Flat(1.0))
+    refused(nn.Linear(8, 5), INPUTS, match=match, loss_fn=lambda outputs, _: None)
     squeezed = lambda outputs, targets: losses_of(outputs.squeeze(), targets)
     refused(nn.Linear(8, 5), INPUTS, match="lot of 1 to do", loss_fn=squeezed)
 

@@ -17,7 +17,9 @@ from cases import each
 from dplearn.training import Flat, check_model, clipped_sum, plain
 from dplearn.training.gradients import Gradients
 
-pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Using padding='same' with even kernel", "ignore:Each record takes a pass"
+)
 # Relative tolerance in float64: norms are rounded up by a few units, so sums are smaller.
 EXACTLY = 1e-13
 # Method of gradients for models whose calls do not all have rules.
