@@ -31,7 +31,7 @@ from dplearn.training import layers
 from dplearn.training.devices import exactly, forked, moved
 from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
-# Number of records for choosing a method (11 seldom divides other sizes), and indices compared.
+# Number of records for choosing a method, which seldom divides sizes of constants; those compared.
 _LOOK, _COMPARED = 11, (0, 5, 10)
 SLOW = "Each record takes a pass of its own, slowly: neither layers' rules nor vmap fit the model."
 
@@ -179,11 +179,7 @@ class Gradients:
         return ClippedSum(sums=sums, losses=losses, norms=norms, tally=tally)
 
     def learn(self, pair: Any) -> None:
-        """Choose the first method whose gradients of a few records equal those of autograd.
-
-        Rows of an output are divided among the records if their number divides that of rows. It is
-        an unusual number, 11: a constant matrix may have as many rows as a usual lot.
-        """
+        """Choose the first method whose gradients of a few records equal those of autograd."""
         rows = rows_of(pair)
         pair = taken(pair, rows, [i % rows for i in range(_LOOK)])
         for how in ("tape", "vmap"):

@@ -35,8 +35,8 @@ from dplearn.core import validate
 # Allowance for rounding in a sum of products, as a multiple of the machine epsilon.
 ROUNDING = 8
 _BLOCK = 256  # number of squares in one partial sum
-# Limits for convolutions: numbers in a record's patches, gradients formed at once without CUDA.
-_NUMBERS, _AT_ONCE = 2**19, 16
+# Limits for convolutions: numbers copied at once, and gradients formed at once without CUDA.
+_NUMBERS, _AT_ONCE = 2**22, 16
 # Copying is cheap for few channels or few positions, forming gradients for few weights.
 _FEW, _POSITIONS, _SMALL = 4, 128, 2**16
 
@@ -51,10 +51,7 @@ class Outer(NamedTuple):
     right: Tensor  # (B, T, d), inputs
 
     def norm(self) -> Tensor:
-        """Return the gradients' norms, from Gram matrices if a record has several positions.
-
-        They include an allowance for rounding of terms that cancel, and for underflow.
-        """
+        """Return the gradients' norms, with allowances for rounding of terms that cancel."""
         kind = torch.finfo(self.left.dtype)
         a, b = (math.sqrt(x.shape[2] * kind.tiny) for x in self)  # norms lost if squares underflow
         if self.left.shape[1] == 1:
@@ -131,8 +128,7 @@ def convolution(
     x = F.pad(x, [n for pair in reversed(sides) for n in pair])
     positions, size = math.prod(grad.shape[2:]), math.prod(shape[1:])
     # With many positions and many channels, copying pixels costs more than it saves.
-    many = positions * size > _NUMBERS or (channels > _FEW and positions > _POSITIONS)
-    if groups > 1 or many:
+    if groups > 1 or (channels > _FEW and positions > _POSITIONS):
         weights = getattr(torch.nn.grad, f"conv{len(kernel)}d_weight")
         one = lambda g, x: weights(x[None], shape, g[None], stride, 0, dilation, groups)
         return factored(torch.vmap(one, chunk_size=None if grad.is_cuda else _AT_ONCE)(grad, x))
@@ -140,11 +136,17 @@ def convolution(
     for i, k, s, d in zip(places, kernel, stride, dilation, strict=True):
         x = x.unfold(i, d * (k - 1) + 1, s)[..., ::d]
     windows = x.movedim(places, tuple(range(-len(places), 0)))  # (B, channels, *kernel, *positions)
-    patches = windows.reshape(len(x), size, positions).mT
+    patches = lambda part: part.reshape(len(part), size, positions).mT
     grad, ghost, formed = grad.flatten(2), 2 * positions**2, filters * size
     if formed <= _SMALL:
         ghost, formed = positions**2 * (filters + size), 8 * formed
-    return Outer(grad.mT, patches) if ghost <= formed else factored(torch.bmm(grad, patches))
+    if ghost <= formed:
+        return Outer(grad.mT, patches(windows))
+    few = max(1, _NUMBERS // (positions * size))  # number of records copied at once
+    value = grad.new_empty(len(grad), filters, size)
+    for g, w, out in zip(grad.split(few), windows.split(few), value.split(few), strict=True):
+        torch.bmm(g, patches(w), out=out)
+    return factored(value)
 
 
 def combined(uses: list[Any]) -> Outer | Rows:
