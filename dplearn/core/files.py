@@ -1,5 +1,6 @@
 """Atomic replacement of files, and lock files."""
 
+import glob
 import os
 import tempfile
 import time
@@ -50,3 +51,9 @@ def locked(path: str | os.PathLike, *, seconds: float = 10.0) -> Iterator[None]:
         yield
     finally:
         lock.unlink()
+
+
+def temporaries(path: str | os.PathLike) -> list[Path]:
+    """Return the temporary files that unfinished writes to `path` have left."""
+    path = Path(path)
+    return list(path.parent.glob(glob.escape(f".{path.name}.writing-") + "*"))

@@ -33,6 +33,7 @@ from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
 # Number of records for choosing a method, which seldom divides sizes of constants; those compared.
 _LOOK, _COMPARED = 11, (0, 5, 10)
+Apart = tuple[Tensor, Iterable[Tensor]]  # losses, and the gradients of each parameter
 SLOW = "Each record takes a pass of its own, slowly: neither layers' rules nor vmap fit the model."
 
 
@@ -144,8 +145,9 @@ class Gradients:
         few = max(1, 2**24 // (1 + sum(p.numel() for p in self.parameters.values())))
         for at in torch.arange(rows).split(few):
             losses, each = method(taken(pair, rows, at.tolist()))
+            each = self._named(each)  # `_clipped` empties it, to free the gradients
             with torch.no_grad(), exactly(losses.device):
-                parts.append(self._clipped(losses, self._named(each), sums, weight))
+                parts.append(self._clipped(losses, each, sums, weight))
         losses, norms = (torch.cat([getattr(p, x) for p in parts]) for x in ("losses", "norms"))
         tally = torch.stack([part.tally for part in parts]).sum(0)
         return ClippedSum(sums=sums, losses=losses, norms=norms, tally=tally)
@@ -205,7 +207,7 @@ class Gradients:
                 losses = passed(self.model, self.loss_fn, pair, tape)
                 with torch.no_grad(), exactly(losses.device):
                     each = tape.gradients(losses)
-                right = self._one_by_one(losses[i] for i in at)[1]
+                right = self._one_by_one((losses[i] for i in at), retain=True)[1]
         right = self._named(right)
         norms, eps = {name: form.norm() for name, form in right.items()}, self.eps()
         sizes = torch.stack([*norms.values()]).norm(dim=0)
@@ -221,9 +223,8 @@ class Gradients:
 
     def apart(self) -> AbstractContextManager:
         """Return a context without oneDNN, whose bfloat16 products spread NaN on CPUs with AMX."""
-        if self.device.type != "cpu" or self.eps() <= torch.finfo(torch.float16).eps:
-            return nullcontext()
-        return torch.backends.mkldnn.flags(enabled=False, allow_tf32=None)  # a bool warns
+        ok = self.device.type != "cpu" or self.eps() <= torch.finfo(torch.float16).eps
+        return nullcontext() if ok else torch.backends.mkldnn.flags(enabled=False, allow_tf32=None)
 
     def eps(self) -> float:
         """Return the machine epsilon of the coarsest type that the model computes in."""
@@ -236,7 +237,7 @@ class Gradients:
         named = zip(self.parameters, gradients, strict=True)
         return {name: layers.factored(wide(value)) for name, value in named}
 
-    def _alone(self, pair: Any, seed: int | None = None) -> tuple[Tensor, Iterable[Tensor]]:
+    def _alone(self, pair: Any, seed: int | None = None) -> Apart:
         """Return losses and gradients from one pass per record, each pass with `seed` if given."""
         rows = rows_of(pair)
 
@@ -246,10 +247,10 @@ class Gradients:
 
         return self._one_by_one(map(loss, range(rows)))
 
-    def _one_by_one(self, losses: Iterable[Tensor]) -> tuple[Tensor, Iterable[Tensor]]:
+    def _one_by_one(self, losses: Iterable[Tensor], *, retain: bool = False) -> Apart:
         """Return the values of the losses, and the gradient of each by autograd."""
         values, grads = [], []
-        options: Any = {"retain_graph": True, "materialize_grads": True}
+        options: Any = {"retain_graph": retain, "materialize_grads": True}
         for loss in losses:
             if not loss.requires_grad:
                 raise ValueError(
@@ -258,10 +259,9 @@ class Gradients:
                 )
             values.append(loss.detach())
             grads.append(torch.autograd.grad(loss, [*self.parameters.values()], **options))
-            del loss  # its graph is freed before the next pass
         return torch.stack(values), map(torch.stack, zip(*grads, strict=True))
 
-    def _by_vmap(self, pair: Any, draws: str = "different") -> tuple[Tensor, Iterable[Tensor]]:
+    def _by_vmap(self, pair: Any, draws: str = "different") -> Apart:
         """Return losses and gradients from one vectorised pass over all records."""
         rows, whole = rows_of(pair), _Whole(self.model, self.loss_fn)
         own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)

@@ -14,8 +14,7 @@ A rule takes the number of records, the gradient of an output and the arguments 
 yields those that may be parameters, each with a function that returns its per-example gradients: a
 tensor, shape ``(B, *parameter shape)``, `Outer` or `Rows`. Several rows of a record are adjacent.
 
-PyTorch hides the calls inside attention and recurrent layers, so equivalent functions replace them
-while a pass is recorded. The recurrent one multiplies the inputs of all times by weights at once.
+PyTorch hides the calls inside attention and recurrent layers: equivalent functions replace them.
 """
 
 import inspect
@@ -36,7 +35,7 @@ from dplearn.core import validate
 ROUNDING = 8
 _BLOCK = 256  # number of squares in one partial sum
 # Limits for convolutions: numbers copied at once, and gradients formed at once without CUDA.
-_NUMBERS, _AT_ONCE = 2**22, 16
+_NUMBERS, _AT_ONCE = 2**19, 16
 # Copying is cheap for few channels or few positions, forming gradients for few weights.
 _FEW, _POSITIONS, _SMALL = 4, 128, 2**16
 
@@ -75,7 +74,8 @@ class Outer(NamedTuple):
 
     def dense(self) -> Tensor:
         """Return all gradients, shape (B, entries of the parameter)."""
-        return (self.left.mT @ self.right).flatten(1)
+        product = torch.mul if self.left.shape[1] == 1 else torch.matmul
+        return product(self.left.mT, self.right).flatten(1)
 
 
 def factored(value: Tensor) -> Outer:
@@ -142,7 +142,7 @@ def convolution(
         ghost, formed = positions**2 * (filters + size), 8 * formed
     if ghost <= formed:
         return Outer(grad.mT, patches(windows))
-    few = max(1, _NUMBERS // (positions * size))  # number of records copied at once
+    few = max(1, _NUMBERS * (128 if grad.is_cuda else 1) // (positions * size))  # records at once
     value = grad.new_empty(len(grad), filters, size)
     for g, w, out in zip(grad.split(few), windows.split(few), value.split(few), strict=True):
         torch.bmm(g, patches(w), out=out)
@@ -153,11 +153,11 @@ def combined(uses: list[Any]) -> Outer | Rows:
     """Return a parameter's gradients, summed over all uses of the parameter in one pass."""
     form = uses[0]
     alike = {(type(use), use[0].shape[2:], use[1].shape[2:]) for use in uses}
-    if len(uses) > 1 and len(alike) == 1:
+    if len(uses) > 1 and len(alike) == 1 and (isinstance(form, Rows) or form.left.shape[2] > 1):
         left, right, *length = zip(*uses, strict=True)
         form = type(form)(torch.cat(left, 1), torch.cat(right, 1), *(x[0] for x in length))
     elif len(uses) > 1:
-        form = factored(reduce(torch.add, [use.dense() for use in uses]))
+        form = factored(reduce(Tensor.add_, (use.dense() for use in uses)))
     if isinstance(form, Outer):  # forming gradients may cost less than two Gram matrices
         (_, t, p), d = form.left.shape, form.right.shape[2]
         form = form if t == 1 or 2 * t * t <= p * d else factored(form.dense())

@@ -1,8 +1,7 @@
 """Sources of randomness for lots, noise and models, and the noise of one step.
 
 * With a `torch.Generator`, which gives the seed, every run repeats: for teaching and tests.
-* Without one, noise comes from a cipher with a new key at every step (`dplearn.core.normals`), and
-  lots from a generator with a seed of 256 bits.
+* Without one, noise comes from a cipher with a new key at every step, lots from a 256-bit seed.
 * An accelerator draws noise itself, from a new 63-bit seed at every step; this is not
   cryptographic. With ``secure=True`` the CPU draws this noise too, by the cipher.
 

@@ -26,7 +26,7 @@ from torch.optim import Optimizer
 from dplearn.accountants import Accountant
 from dplearn.core import validate
 from dplearn.core.display import ProgressLine
-from dplearn.core.files import write_whole
+from dplearn.core.files import temporaries, write_whole
 from dplearn.core.guarantee import round_up
 from dplearn.mechanisms.clipping import ClippingBound, Flat
 from dplearn.run import History, Plan, Record
@@ -252,6 +252,8 @@ class Trainer:
         if self._context.rank == 0:
             torch.save(content, buffer := io.BytesIO())
             write_whole(path, buffer.getvalue())
+            for leftover in temporaries(path):  # left by interrupted writes
+                leftover.unlink(missing_ok=True)
 
     def load(self, path: str | Path, *, missing_ok: bool = False) -> None:
         """Continue from a checkpoint; a file that fails a check changes nothing.
@@ -287,7 +289,8 @@ class Trainer:
     def _settings(self) -> dict[str, str]:
         """Return the settings that all processes and a checkpoint must have in common."""
         facts: dict[str, Any] = {"plan": self.plan, "bound": self.bound}
-        facts |= {"dataset size": self._data.size, "expected_batch_size": self.expected_batch_size}
+        expected = self.expected_batch_size or self.plan.at(0)[0].sample_rate * self._data.size
+        facts["expected_batch_size"] = float(expected)
         facts["processes"] = self._context.processes
         for name in ("loss_fn", "optimizer", "scheduler"):
             part = getattr(self, name)

@@ -224,6 +224,19 @@ def test_every_torch_module_uses_its_listed_method_and_has_correct_per_example_g
         assert_right(own, tolerance=1e-12)
 
 
+def test_gradient_of_one_record_does_not_reach_another_through_the_model():
+    def carried(m, x):
+        outputs = m.layer(x)
+        last, m.last = m.last, outputs.sum()
+        return outputs + last - last.detach()
+
+    model = Model(carried, layer=nn.Linear(8, CLASSES), last=torch.zeros(()))
+    gradients = Gradients(model, parts.losses_of, Flat(1.0))
+    gradients.how = "alone"
+    with pytest.raises(RuntimeError, match="a second time"):
+        gradients.add((numbers(8), torch.zeros(BATCH).long()), gradients.zeros())
+
+
 def test_no_gradient_method_is_chosen_when_memory_runs_out(monkeypatch):
     def fails(*_):
         raise torch.OutOfMemoryError
