@@ -24,7 +24,8 @@ def write_whole(path: str | os.PathLike, content: bytes) -> None:
             os.unlink(temporary)
             raise
     except OSError as error:
-        raise OSError(f"Expected {path} to be a file that can be written, got: {error}") from error
+        message = f"Expected {path} to be a file that can be written, got: {error}"
+        raise type(error)(message) from error
     if os.name == "posix":  # Windows cannot open a folder to sync the renaming
         folder = os.open(path.parent, os.O_RDONLY)
         try:

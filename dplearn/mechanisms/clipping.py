@@ -43,7 +43,7 @@ class ClippingBound(ABC):
 
     def factors(self, norms: Any, largest: Any) -> Any:
         """Return factors, shape (groups, B), after which `norms` are at most `largest`."""
-        return largest / norms.clip(min=largest)  # arrays of NumPy, PyTorch or JAX
+        return largest / norms.clip(min=largest)  # arrays of NumPy or PyTorch
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,7 @@ def view(gradients: Gradients, pair: Any, states: int | list[Tensor]) -> tuple[T
 
     The random generators start from `states`, or a seed. Only a recorded pass gives norms.
     """
-    with forked(gradients.device, states), gradients.apart():
+    with forked(gradients.device, states), gradients.without_onednn():
         before = random_states(gradients.device)
         if gradients.how == "tape":
             part = gradients.add(pair, gradients.zeros())

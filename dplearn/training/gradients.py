@@ -33,7 +33,7 @@ from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
 # Number of records for choosing a method, which seldom divides sizes of constants; those compared.
 _LOOK, _COMPARED = 11, (0, 5, 10)
-Apart = tuple[Tensor, Iterable[Tensor]]  # losses, and the gradients of each parameter
+PerRecord = tuple[Tensor, Iterable[Tensor]]  # losses, and the gradients of each parameter
 SLOW = "Each record takes a pass of its own, slowly: neither layers' rules nor vmap fit the model."
 
 
@@ -92,7 +92,7 @@ def clipped_sum(
     2.0
     """
     gradients = Gradients(model, loss_fn, bound)
-    with gradients.apart():
+    with gradients.without_onednn():
         return gradients.add((inputs, targets), gradients.zeros())
 
 
@@ -221,8 +221,8 @@ class Gradients:
                 return False
         return bool(finite.any())  # without finite gradients, nothing was compared
 
-    def apart(self) -> AbstractContextManager:
-        """Return a context without oneDNN, whose bfloat16 products spread NaN on CPUs with AMX."""
+    def without_onednn(self) -> AbstractContextManager:
+        """Return a context without oneDNN's bfloat16, which writes NaN into other rows with AMX."""
         ok = self.device.type != "cpu" or self.eps() <= torch.finfo(torch.float16).eps
         return nullcontext() if ok else torch.backends.mkldnn.flags(enabled=False, allow_tf32=None)
 
@@ -237,7 +237,7 @@ class Gradients:
         named = zip(self.parameters, gradients, strict=True)
         return {name: layers.factored(wide(value)) for name, value in named}
 
-    def _alone(self, pair: Any, seed: int | None = None) -> Apart:
+    def _alone(self, pair: Any, seed: int | None = None) -> PerRecord:
         """Return losses and gradients from one pass per record, each pass with `seed` if given."""
         rows = rows_of(pair)
 
@@ -247,7 +247,7 @@ class Gradients:
 
         return self._one_by_one(map(loss, range(rows)))
 
-    def _one_by_one(self, losses: Iterable[Tensor], *, retain: bool = False) -> Apart:
+    def _one_by_one(self, losses: Iterable[Tensor], *, retain: bool = False) -> PerRecord:
         """Return the values of the losses, and the gradient of each by autograd."""
         values, grads = [], []
         options: Any = {"retain_graph": retain, "materialize_grads": True}
@@ -261,7 +261,7 @@ class Gradients:
             grads.append(torch.autograd.grad(loss, [*self.parameters.values()], **options))
         return torch.stack(values), map(torch.stack, zip(*grads, strict=True))
 
-    def _by_vmap(self, pair: Any, draws: str = "different") -> Apart:
+    def _by_vmap(self, pair: Any, draws: str = "different") -> PerRecord:
         """Return losses and gradients from one vectorised pass over all records."""
         rows, whole = rows_of(pair), _Whole(self.model, self.loss_fn)
         own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)

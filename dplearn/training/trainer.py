@@ -204,7 +204,7 @@ class Trainer:
         before = checks.stored(self.model) if (tested := now >= self._due) else {}
         torch.clear_autocast_cache()  # a caller's autocast around several steps caches old weights
         seeded = self._randomness.for_model(device, self._context.rank, self.steps)
-        with seeded, self._gradients.apart():
+        with seeded, self._gradients.without_onednn():
             for pair in lot:
                 states = devices.random_states(device) if tested and message is None else []
                 part = self._gradients.add(pair, sums, 1 / expected)

@@ -31,6 +31,7 @@ def test_noise_scales_match_norm_bounds_and_clipped_norms_respect_them(bound, no
     largest = torch.tensor(groups.norms, dtype=torch.float64)[:, None]
     values = torch.tensor(norms, dtype=torch.float64).expand(len(largest), -1)
     factors = bound.factors(values, largest)
+    assert (bound.factors(values.numpy(), largest.numpy()) == factors.numpy()).all()
     assert (factors >= 0).all() and (factors * values <= largest * (1 + 1e-15)).all()
     if not isinstance(bound, Automatic):
         assert (factors[values <= largest] == 1).all()

@@ -237,6 +237,14 @@ def test_gradient_of_one_record_does_not_reach_another_through_the_model():
         gradients.add((numbers(8), torch.zeros(BATCH).long()), gradients.zeros())
 
 
+def test_lot_with_calls_that_no_rule_was_chosen_for_warns():
+    model, loss_fn, x, y = task("other calls in large lots")
+    gradients = Gradients(model, loss_fn, Flat(1.0))
+    gradients.learn((x, y))
+    with pytest.warns(UserWarning, match="a pass of its own"):
+        gradients.add((x[:5], y[:5]), gradients.zeros())
+
+
 def test_no_gradient_method_is_chosen_when_memory_runs_out(monkeypatch):
     def fails(*_):
         raise torch.OutOfMemoryError

@@ -64,6 +64,14 @@ def test_lots_of_equal_size_need_a_whole_size_and_omit_remaining_records():
     assert drawn("shuffled", size=5, times=1, sample_rate=0.4).sum(2).tolist() == [[2, 2]]
 
 
+@each(
+    "size, rng, match", [(-1, 0, "size a whole"), (2.5, 0, "size a whole"), (4, 0, "rng to be a")]
+)
+def test_lots_refuse_wrong_sizes_and_generators(size, rng, match):
+    with pytest.raises((TypeError, ValueError), match=f"Expected {match}"):
+        plan("none", 1.0).lots(size=size, rng=rng)
+
+
 def test_each_record_is_equally_likely_to_be_left_out_of_an_epoch():
     own = plan("shuffled", 0.5, drop_last=True)
     rng, missing = np.random.default_rng(4), np.zeros(4)
