@@ -12,7 +12,7 @@ from torch import nn
 
 from cases import each
 from dplearn.training import Automatic, Flat, Grouped, PerLayer, clipped_sum
-from dplearn.training.layers import Outer, convolution, norms_of
+from dplearn.training.layers import Outer, combined, convolution, factored, norms_of
 
 SIZES = {"body.0.weight": 30, "body.0.bias": 6, "body.1.weight": 4, "head.weight": 60}
 grouped = lambda **norms: Grouped(norms=norms, noise_multipliers=dict.fromkeys(norms, 1.0))
@@ -128,4 +128,10 @@ def test_norms_include_underflowed_squares_and_are_at_most_1_percent_too_large(d
         left, right = torch.full((1, t, p), u, dtype=dtype), torch.full((1, t, d), v, dtype=dtype)
         for gradient in (Outer(left, right), convolution(left.mT, right.mT, (p, d, 1))):
             exact = p * d * (t * u * v) ** 2
-            assert exact <= gradient.norm().item() ** 2 <= 1.01 * exact
+            assert math.sqrt(exact) <= gradient.norm().item() <= math.sqrt(1.01 * exact)
+
+
+def test_cancelling_uses_of_a_bias_are_added_before_their_norm_is_taken():
+    value = torch.randn(5, 40, generator=torch.manual_seed(0))
+    uses = [factored(value), factored(-0.999 * value)]
+    torch.testing.assert_close(combined(uses).norm(), norms_of(value - 0.999 * value))
